@@ -1,0 +1,1 @@
+"""Who says that an answer is correct, and what kind of failure it is when it is not."""

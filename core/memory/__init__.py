@@ -1,0 +1,1 @@
+"""Causal episodic memory: entries, their deltas, and the retrieval that may return them."""

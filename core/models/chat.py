@@ -1,0 +1,106 @@
+"""The protocol between the method and an engine; another engine is one more file."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal, Protocol
+
+import msgspec
+
+from core.errors import MeritoError
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One turn of a chat."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class Sampling(msgspec.Struct, frozen=True, kw_only=True):
+    """How tokens are drawn. Both temperature and seed are always sent: no engine's defaults are
+    deterministic."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+    max_tokens: int = 512
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """Token counts of one call; None where the engine did not say (unknown is not 0)."""
+
+    prompt_tokens: int | None = None
+    """Tokens sent."""
+    cached_tokens: int | None = None
+    """Tokens of the prompt that the engine's cache served."""
+    output_tokens: int | None = None
+
+    @property
+    def evaluated_tokens(self) -> int | None:
+        """Prompt tokens that the engine really worked through."""
+        if self.prompt_tokens is None:
+            return None
+        return self.prompt_tokens - (self.cached_tokens or 0)
+
+
+class ModelDescription(msgspec.Struct, frozen=True, kw_only=True):
+    """Which model answers, on what; stored with every run."""
+
+    engine: str
+    """ollama, embedded, openai, replay, scripted."""
+    name: str
+    context_tokens: int
+    """The context window in force, prompt and answer together."""
+    digest: str = ""
+    """What identifies the weights, where the engine can say."""
+    address: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """Two calls with the same prompt and sampling may share an answer only under one of these."""
+        return f"{self.engine}:{self.name}:{self.digest}:{self.context_tokens}"
+
+
+class Delta(msgspec.Struct, frozen=True):
+    """A piece of the answer, as it arrives."""
+
+    text: str
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished answer; always the last item of a stream."""
+
+    text: str
+    usage: Usage = Usage()
+    finish: Literal["stop", "length"] = "stop"
+    seconds: float = 0.0
+
+
+class ModelTrouble(MeritoError):
+    """The engine failed. `passing` is True where waiting and trying again can help."""
+
+    def __init__(self, problem: str, mend: str = "", *, passing: bool = False) -> None:
+        super().__init__(problem, mend)
+        self.passing = passing
+
+
+class ChatModel(Protocol):
+    """One engine with one model."""
+
+    async def describe(self) -> ModelDescription:
+        """The model in force. Raises ModelTrouble where it cannot be reached."""
+        ...
+
+    async def count_tokens(self, messages: Sequence[Message]) -> int:
+        """Tokens of the chat as the model's template renders it."""
+        ...
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> AsyncIterator[Delta | Answer]:
+        """Deltas while they arrive, then exactly one Answer. Raises ModelTrouble; closing the
+        iterator cancels the call in the engine."""
+        ...
+
+    async def close(self) -> None:
+        """Give back what the engine holds: processes, connections."""
+        ...

@@ -1,0 +1,297 @@
+"""Events: the one language between a run, the store and every face.
+
+They are yielded in the order in which they happen. What is not an event did not happen: no face
+computes a figure that the stored events cannot reproduce. `TokenDelta` alone is never stored.
+
+Order within one episode:
+    EpisodeStarted
+    for attempt 0 (the initial SQL), then 1..K (repairs):
+        [MemoriesRetrieved]  [PromptSent  TokenDelta*  AnswerWritten]  [SqlExecuted]
+        [JudgementAwaited]  AttemptJudged          <- closes the attempt: committed together
+        [ReflectionWritten]                        <- Reflexion only, with its own commit
+    EpisodeEnded                                   <- carries the memory entry, if any
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from core.database.rows import ResultTable
+from core.feedback.verdict import FailureType, Status
+from core.memory.entry import MemoryEntry, Retrieval, ReviewDecision
+from core.models.chat import Message, ModelDescription, Sampling, Usage
+from core.question import Question
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """What every event carries: its run, its place in it, and its time."""
+
+    run: str
+    seq: int
+    """1, 2, 3, ... within the run, without a gap. 0 on a TokenDelta, which is never stored."""
+    at: float
+    """Seconds since the epoch."""
+
+
+class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that decides what a run does; two runs with equal settings do the same."""
+
+    dataset: str
+    """Where the stream came from, as the user named it."""
+    root: str = ""
+    """Folder that holds the databases."""
+    strategy: str
+    strategy_fields: dict[str, Any] = {}
+    """The strategy's row, spelled out: a later change of the table does not change this run."""
+    regime: str = "denotation"
+    protocol: str = "spider"
+    """Whose rule decides equality: spider or bird."""
+    budget: int = 7
+    """K, the most repairs of one question."""
+    layout: str = "paper"
+    """paper or conversation."""
+    memory: str = "fresh"
+    """fresh, or library: approved entries of earlier runs may be retrieved too."""
+    include_pending: bool = False
+    order_seed: int | None = None
+    """None keeps the file's order."""
+    seed: int = 0
+    limit: int | None = None
+    deadline: float = 30.0
+    """Seconds that one statement may run."""
+    prompts: str = ""
+    """Folder with the user's own templates; empty for the built-in ones."""
+    model: str = ""
+    """The model as the user asked for it; empty means chosen automatically."""
+
+
+class RunStarted(Event, tag="run_started", frozen=True, kw_only=True):
+    """The first event of a run."""
+
+    settings: RunSettings
+    model: ModelDescription
+    questions: tuple[Question, ...]
+    problems: tuple[str, ...] = ()
+    """What the data set's loader had to leave out, one line each."""
+    versions: dict[str, str] = {}
+    """merito, sqlite, python, encoder, prompts."""
+
+
+class RunResumed(Event, tag="run_resumed", frozen=True, kw_only=True):
+    """The run goes on after an interruption."""
+
+    finished: int
+    """Episodes that were final already."""
+
+
+class ReviewsApplied(Event, tag="reviews_applied", frozen=True, kw_only=True):
+    """Review decisions that count from the next episode on."""
+
+    position: int
+    decisions: tuple[ReviewDecision, ...]
+
+
+class EpisodeStarted(Event, tag="episode_started", frozen=True, kw_only=True):
+    """A question's turn has come; its legal memories are fixed from here."""
+
+    position: int
+    question: Question
+    memories: tuple[str, ...] | None = None
+    """Reserved for parked episodes; None where the pool is every entry with a lower position."""
+
+
+class MemoriesRetrieved(Event, tag="memories_retrieved", frozen=True, kw_only=True):
+    """What memory offers for the next attempt, and why."""
+
+    position: int
+    attempt: int
+    retrieval: Retrieval
+    entries: tuple[MemoryEntry, ...]
+    """The entries that went into the prompt, in the prompt's order, so that a replay needs no
+    library."""
+
+
+class Hint(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact worked out from schema, message and database alone, never from gold."""
+
+    kind: str
+    """unknown-column, unknown-table, ambiguous-column, join-path, empty-result, literal, ..."""
+    text: str
+    attempt: int
+    """The failed attempt that it was worked out from."""
+
+
+class PromptSent(Event, tag="prompt_sent", frozen=True, kw_only=True):
+    """One call of the model begins."""
+
+    position: int
+    attempt: int
+    purpose: str
+    """initial, repair, fresh, reflection."""
+    template: str
+    """Version id of the template."""
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    hints: tuple[Hint, ...] = ()
+    try_number: int = 1
+    """2, 3, ... where an earlier draft of this attempt was refused."""
+
+
+class TokenDelta(Event, tag="token_delta", frozen=True, kw_only=True):
+    """A piece of the answer. Shown while it arrives, never stored."""
+
+    position: int
+    attempt: int
+    text: str
+
+
+class AnswerWritten(Event, tag="answer_written", frozen=True, kw_only=True):
+    """The call is over."""
+
+    position: int
+    attempt: int
+    text: str
+    sql: str
+    """What extraction found; empty where there was none."""
+    extraction: tuple[str, ...] = ()
+    """What had to be done to find it, one word or phrase each."""
+    usage: Usage
+    seconds: float
+    finish: str = "stop"
+    reused: bool = False
+    """The answer was made earlier and shared (initial predictions)."""
+
+
+class SqlExecuted(Event, tag="sql_executed", frozen=True, kw_only=True):
+    """The sandbox ran the SQL."""
+
+    position: int
+    attempt: int
+    sql: str
+    result: ResultTable
+
+
+class JudgementAwaited(Event, tag="judgement_awaited", frozen=True, kw_only=True):
+    """A person is asked."""
+
+    position: int
+    attempt: int
+
+
+class AttemptJudged(Event, tag="attempt_judged", frozen=True, kw_only=True):
+    """The attempt is over."""
+
+    position: int
+    attempt: int
+    sql: str
+    status: Status
+    message: str = ""
+    failure: FailureType | None = None
+    """None where the answer is correct."""
+    rule: str = ""
+    """The classifier's rule that fired."""
+    confirmed: bool = False
+    judge: str = ""
+    remark: str = ""
+    repeats: int | None = None
+    """The earlier attempt with the same normalised SQL (oscillation); it was not run again."""
+    refused: str = ""
+    """Why the attempt was not put before the judge, where it was not."""
+    limit_hit: bool = False
+
+
+class ReflectionWritten(Event, tag="reflection_written", frozen=True, kw_only=True):
+    """A verbal reflection on the failed attempts so far (Reflexion baseline)."""
+
+    position: int
+    attempt: int
+    text: str
+    usage: Usage
+    seconds: float
+
+
+class ModelStumbled(Event, tag="model_stumbled", frozen=True, kw_only=True):
+    """The engine failed; the run waits and tries again, or pauses."""
+
+    position: int
+    attempt: int
+    problem: str
+    mend: str
+    retry_in: float | None
+    """Seconds until the next try; None where the run paused."""
+
+
+class EpisodeOutcome(StrEnum):
+    """How an episode ended."""
+
+    RIGHT_AT_ONCE = "right at once"
+    REPAIRED = "repaired"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    BROKEN = "broken question"
+
+
+class EpisodeEnded(Event, tag="episode_ended", frozen=True, kw_only=True):
+    """The episode is final, and taught at most one entry."""
+
+    position: int
+    outcome: EpisodeOutcome
+    attempts: int
+    """Repairs made: 0 where the initial SQL was right."""
+    memory: MemoryEntry | None = None
+    note: str = ""
+    """Why, where the outcome needs a word."""
+    seconds: float = 0.0
+
+
+class RunEnded(Event, tag="run_ended", frozen=True, kw_only=True):
+    """The last event of a session of the run; a stopped run may be resumed after it."""
+
+    reason: str
+    """finished, stopped, interrupted."""
+
+
+AnyEvent = (
+    RunStarted
+    | RunResumed
+    | ReviewsApplied
+    | EpisodeStarted
+    | MemoriesRetrieved
+    | PromptSent
+    | TokenDelta
+    | AnswerWritten
+    | SqlExecuted
+    | JudgementAwaited
+    | AttemptJudged
+    | ReflectionWritten
+    | ModelStumbled
+    | EpisodeEnded
+    | RunEnded
+)
+
+CLOSING = (
+    RunStarted,
+    RunResumed,
+    ReviewsApplied,
+    AttemptJudged,
+    ReflectionWritten,
+    EpisodeEnded,
+    RunEnded,
+)
+"""Events that close a batch: everything since the last of these is committed with it."""
+
+_decoder = msgspec.json.Decoder(AnyEvent)
+_encoder = msgspec.json.Encoder()
+
+
+def to_json(event: AnyEvent) -> bytes:
+    """One event as one line of JSON, without the line break."""
+    return _encoder.encode(event)
+
+
+def from_json(line: bytes | str) -> AnyEvent:
+    """The event that `to_json` wrote. Raises msgspec.ValidationError on anything else."""
+    return _decoder.decode(line)
