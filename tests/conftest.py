@@ -1,0 +1,22 @@
+"""Fixtures that every folder of tests shares."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+PROJECT = Path(__file__).resolve().parent.parent
+BENCHMARK_COPIES = PROJECT.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The copies of Spider and BIRD; the test is skipped where they are absent."""
+    folder = Path(os.environ.get("MERITO_TEST_DATA", BENCHMARK_COPIES))
+    if not (folder / "spider" / "dev.json").exists():
+        pytest.skip(f"no copies of Spider and BIRD at {folder} (set MERITO_TEST_DATA)")
+    return folder
