@@ -136,8 +136,6 @@ class PromptSent(Event, tag="prompt_sent", frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     sampling: Sampling
     hints: tuple[Hint, ...] = ()
-    try_number: int = 1
-    """2, 3, ... where an earlier draft of this attempt was refused."""
 
 
 class TokenDelta(Event, tag="token_delta", frozen=True, kw_only=True):
@@ -163,6 +161,9 @@ class AnswerWritten(Event, tag="answer_written", frozen=True, kw_only=True):
     finish: str = "stop"
     reused: bool = False
     """The answer was made earlier and shared (initial predictions)."""
+    prediction_key: str = ""
+    """Under which a later run with the same model, prompt and sampling finds this answer; only
+    initial predictions have one."""
 
 
 class SqlExecuted(Event, tag="sql_executed", frozen=True, kw_only=True):
@@ -229,6 +230,8 @@ class EpisodeOutcome(StrEnum):
 
     RIGHT_AT_ONCE = "right at once"
     REPAIRED = "repaired"
+    CORRECTED = "corrected by a person"
+    """The person wrote the right SQL themselves: it teaches, but no repair is claimed."""
     FAILED = "failed"
     SKIPPED = "skipped"
     BROKEN = "broken question"

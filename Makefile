@@ -1,0 +1,39 @@
+# Everything a newcomer needs: `make demo`, then `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DELETE_ON_ERROR:
+.PHONY: install demo test unit lint bench clean
+
+install: $(VENV)/.installed ## .venv with the merito command in it
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Merito needs Python 3.11 or newer; say PYTHON=python3.12 make ...")'
+	$(PYTHON) -m venv $(VENV)
+	@echo "Installing; torch and the encoder are the large ones, allow a few minutes."
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: install ## fetch the model and watch it fail, be repaired, and learn
+	@$(BIN)/merito models pull
+	@$(BIN)/merito demo
+
+test: install lint ## everything; the real model's tier runs where its weights are
+	$(BIN)/merito models pull 0.5b
+	$(BIN)/python -m pytest tests
+
+unit: install ## the tests that a newcomer reads as the specification, in under a minute
+	$(BIN)/python -m pytest tests -m "not slow and not model and not bench"
+
+lint: install ## style, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: install ## the bars of speed and size
+	$(BIN)/python -m pytest tests/bench -m bench -s
+
+clean: ## remove the environment and every cache
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

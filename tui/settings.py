@@ -1,0 +1,121 @@
+"""Where settings come from: flags, then MERITO_* variables, then merito.toml here, then the user's
+own; each value remembers its source, so that `merito doctor` can print it."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from core.errors import MeritoError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing that can be set, documented where it is declared."""
+
+    name: str
+    default: Any
+    about: str
+    kind: type = str
+
+
+SETTINGS = (
+    Setting("store", "", "The store's file; empty for the one in the user's data folder."),
+    Setting("model", "", "embedded:1.5b, ollama:NAME, openai:URL#NAME; empty chooses automatically."),
+    Setting("models", "", "Folder of model weights; empty for the user's cache folder."),
+    Setting("encoder", "", "Sentence encoder by name or path; empty for the packaged MiniLM."),
+    Setting("theme", "merito-dark", "The console's theme."),
+    Setting("prompts", "", "Folder with prompt templates of your own."),
+    Setting("strategy", "merito", "How 'ask', 'demo' and 'run' repair."),
+    Setting("budget", 7, "K: the most repairs of one question.", int),
+    Setting("deadline", 10.0, "Seconds that one statement may run in live use.", float),
+    Setting("ollama_host", "", "Address of the Ollama server; empty for its own default."),
+)
+BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A setting's value and where it came from."""
+
+    value: Any
+    source: str
+
+
+def user_config() -> Path:
+    """The user's own settings file."""
+    return Path(platformdirs.user_config_dir("merito")) / "merito.toml"
+
+
+def default_store() -> Path:
+    """Where the store lives when nobody says otherwise."""
+    return Path(platformdirs.user_data_dir("merito")) / "merito.sqlite"
+
+
+def log_file() -> Path:
+    """The log: native output, tracebacks, everything that must not reach the screen."""
+    folder = Path(platformdirs.user_log_dir("merito"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / "merito.log"
+
+
+def resolve(name: str, flag: Any = None) -> Value:
+    """The value of a setting. Raises MeritoError for a value or a file that makes no sense."""
+    setting = BY_NAME[name]
+    if flag is not None:
+        return Value(flag, "flag")
+    variable = f"MERITO_{name.upper()}"
+    if os.environ.get(variable):
+        return Value(_typed(setting, os.environ[variable], variable), f"${variable}")
+    for path in (Path("merito.toml"), user_config()):
+        table = _read(path)
+        if name in table:
+            return Value(_typed(setting, table[name], str(path)), str(path))
+    return Value(setting.default, "default")
+
+
+def value(name: str, flag: Any = None) -> Any:
+    """The value alone."""
+    return resolve(name, flag).value
+
+
+def store_path(flag: str | None = None) -> Path:
+    """The store's file after every source was asked."""
+    chosen = value("store", flag)
+    return Path(chosen).expanduser() if chosen else default_store()
+
+
+def _typed(setting: Setting, raw: Any, source: str) -> Any:
+    if type(raw) is setting.kind:
+        return raw
+    try:
+        if isinstance(raw, bool):
+            raise ValueError
+        return setting.kind(raw)
+    except (TypeError, ValueError):
+        raise MeritoError(
+            f"{source}: {setting.name} = {raw!r} is not a {setting.kind.__name__}.", setting.about
+        ) from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            table = tomllib.load(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as wrong:
+        raise MeritoError(f"{path} cannot be read: {wrong.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
+        raise MeritoError(f"{path} is not valid TOML: {wrong}.", "Mend or remove the file.") from None
+    unknown = sorted(set(table) - set(BY_NAME))
+    if unknown:
+        raise MeritoError(
+            f"{path}: there is no setting '{unknown[0]}'.", f"Settings: {', '.join(sorted(BY_NAME))}."
+        )
+    return table
