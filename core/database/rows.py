@@ -47,6 +47,8 @@ class ResultTable(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[tuple[Cell, ...], ...] = ()
     row_count: int = 0
     """Rows that the execution returned, of which `rows` holds the first."""
+    digest: str = ""
+    """Stands for the complete rows, their order ignored: equal rows have equal digests."""
     truncated: bool = False
     error: str = ""
     seconds: float = 0.0
