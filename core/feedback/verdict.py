@@ -62,6 +62,8 @@ class Regime(Protocol):
     name: str
     confirms: bool
     """Whether memories learned under this regime start approved."""
+    asks: bool
+    """Whether a person is asked about every answer that ran."""
     full_rows: bool
     """Whether `judge` needs the complete result instead of the screen's first rows."""
 
