@@ -201,6 +201,10 @@ class AttemptJudged(Event, tag="attempt_judged", frozen=True, kw_only=True):
     """The earlier attempt with the same normalised SQL (oscillation); it was not run again."""
     refused: str = ""
     """Why the attempt was not put before the judge, where it was not."""
+    correction: str = ""
+    """SQL that the person wrote instead: it becomes the next attempt, and is right."""
+    skipped: bool = False
+    """The person passed: the episode ends here and teaches nothing."""
     limit_hit: bool = False
 
 
