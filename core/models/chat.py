@@ -78,11 +78,15 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelTrouble(MeritoError):
-    """The engine failed. `passing` is True where waiting and trying again can help."""
+    """The engine failed. `passing` is True where waiting and trying again can help;
+    `concerns_prompt` where only this prompt is at fault (too long), and the next may succeed."""
 
-    def __init__(self, problem: str, mend: str = "", *, passing: bool = False) -> None:
+    def __init__(
+        self, problem: str, mend: str = "", *, passing: bool = False, concerns_prompt: bool = False
+    ) -> None:
         super().__init__(problem, mend)
         self.passing = passing
+        self.concerns_prompt = concerns_prompt
 
 
 class ChatModel(Protocol):
