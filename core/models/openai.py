@@ -1,0 +1,304 @@
+"""Any local server that speaks the OpenAI chat protocol, llama.cpp's above all."""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any, Literal
+
+import httpx
+import msgspec
+
+from core.models.call import (
+    DRAWING,
+    Deadlines,
+    PromptTooLong,
+    estimated_tokens,
+    paced,
+    refuse_too_long,
+)
+from core.models.chat import Answer, Delta, Message, ModelDescription, ModelTrouble, Sampling, Usage
+
+USUAL_CONTEXT = 8192
+"""Assumed where neither the user nor the server says."""
+
+
+class ServerFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server says about itself."""
+
+    model: str
+    context_tokens: int
+    llama_cpp: bool
+    """It has llama.cpp's own endpoints: an exact tokenizer, the prompt cache, more samplers."""
+
+
+class OpenAIModel:
+    """A chat model behind `base_url` (with or without the closing `/v1`).
+
+    `model` may be empty: then it is the first model the server lists. `context_tokens` is the
+    window to keep to, where the server's own word is missing or too generous.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str = "",
+        *,
+        context_tokens: int | None = None,
+        api_key: str = "",
+        deadlines: Deadlines | None = None,
+    ) -> None:
+        self.root = base_url.rstrip("/").removesuffix("/v1")
+        self._model = model
+        self._context_tokens = context_tokens
+        self._deadlines = deadlines or Deadlines()
+        self._facts: ServerFacts | None = None
+        self._client = httpx.AsyncClient(
+            base_url=self.root,
+            headers={"Authorization": f"Bearer {api_key}"} if api_key else None,
+            timeout=httpx.Timeout(self._deadlines.control, connect=self._deadlines.connect),
+            trust_env=not is_loopback(self.root),
+            verify=self.root.startswith("https:"),
+        )
+
+    async def describe(self) -> ModelDescription:
+        """The model in force. Raises ModelTrouble where the server cannot be reached."""
+        facts = await self.facts()
+        return ModelDescription(
+            engine="openai",
+            name=facts.model,
+            context_tokens=facts.context_tokens,
+            address=self.root,
+        )
+
+    async def facts(self) -> ServerFacts:
+        """What the server says about itself, asked once. Raises ModelTrouble."""
+        if self._facts is None:
+            listed = await self._ask("GET", "/v1/models")
+            window, llama_cpp = await self._window()
+            first = _first_model(listed)
+            self._facts = ServerFacts(
+                model=self._model or str(first.get("id", "")),
+                context_tokens=self._context_tokens
+                or window
+                or int(first.get("max_model_len") or USUAL_CONTEXT),
+                llama_cpp=llama_cpp,
+            )
+        return self._facts
+
+    async def count_tokens(self, messages: Sequence[Message]) -> int:
+        """Tokens of the chat: exact on llama.cpp, elsewhere a careful estimate (`call.py`)."""
+        if not (await self.facts()).llama_cpp:
+            return estimated_tokens(messages)
+        prompt = await self._ask("POST", "/apply-template", {"messages": _plain(messages)})
+        tokens = await self._ask(
+            "POST",
+            "/tokenize",
+            {"content": prompt["prompt"], "add_special": True, "parse_special": True},
+        )
+        return len(tokens["tokens"])
+
+    async def stream(
+        self, messages: Sequence[Message], sampling: Sampling
+    ) -> AsyncGenerator[Delta | Answer, None]:
+        """Deltas, then the Answer. Raises PromptTooLong before anything is sent, and ModelTrouble.
+
+        Closing the iterator closes the connection, and the server stops generating.
+        """
+        started = time.monotonic()
+        facts = await self.facts()
+        tokens = await self.count_tokens(messages)
+        refuse_too_long(tokens, sampling.max_tokens, facts.context_tokens)
+        written = _Written()
+        chunks = self._chunks(self._body(facts, messages, sampling))
+        async with aclosing(paced(chunks, self._deadlines, self.who)) as in_time:
+            async for chunk in in_time:
+                text = written.take(chunk)
+                if text:
+                    yield Delta(text)
+        if not written.finish:
+            raise ModelTrouble(
+                f"The stream of {self.who} stopped before the answer's end.",
+                "Look into the server's log.",
+                passing=True,
+            )
+        yield written.answer(time.monotonic() - started)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    @property
+    def who(self) -> str:
+        """The server's name in messages."""
+        return f"The model server at {self.root}"
+
+    def _body(
+        self, facts: ServerFacts, messages: Sequence[Message], sampling: Sampling
+    ) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": facts.model,
+            "messages": _plain(messages),
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "seed": sampling.seed,
+            "max_tokens": sampling.max_tokens,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if facts.llama_cpp:
+            body |= {"cache_prompt": True, **DRAWING}
+        return body
+
+    async def _chunks(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+        """The stream's events, decoded. Their pace is the caller's to watch."""
+        patience = httpx.Timeout(None, connect=self._deadlines.connect)
+        try:
+            async with self._client.stream(
+                "POST", "/v1/chat/completions", json=body, timeout=patience
+            ) as response:
+                if response.status_code != httpx.codes.OK:
+                    await response.aread()
+                    raise self._refusal(response)
+                async for line in response.aiter_lines():
+                    field, _, value = line.partition(":")
+                    if field != "data":
+                        continue
+                    if value.strip() == "[DONE]":
+                        return
+                    yield self._decoded(value)
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+
+    def _decoded(self, value: str) -> dict[str, Any]:
+        try:
+            chunk = msgspec.json.decode(value, type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeError) as error:
+            raise ModelTrouble(
+                f"{self.who} sent something that is not JSON: {value.strip()[:80]!r}.",
+                "Check that the address is that of a model server.",
+                passing=True,
+            ) from error
+        if "error" in chunk:
+            raise _trouble(self.who, 500, chunk["error"])
+        return chunk
+
+    async def _window(self) -> tuple[int, bool]:
+        """The context window by llama.cpp's own word, and whether this is llama.cpp."""
+        try:
+            props = await self._ask("GET", "/props")
+            return int(props["default_generation_settings"]["n_ctx"]), True
+        except (KeyError, TypeError, ValueError, ModelTrouble):
+            return 0, False
+
+    async def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        try:
+            response = await self._client.request(method, path, json=body)
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+        if response.status_code != httpx.codes.OK:
+            raise self._refusal(response)
+        return self._decoded(response.text)
+
+    def _refusal(self, response: httpx.Response) -> ModelTrouble:
+        try:
+            told = msgspec.json.decode(response.content, type=dict[str, Any]).get("error")
+        except msgspec.DecodeError:
+            told = response.text
+        return _trouble(self.who, response.status_code, told)
+
+    def _unreachable(self, error: httpx.HTTPError) -> ModelTrouble:
+        ways: dict[type[httpx.HTTPError], str] = {
+            httpx.ConnectError: "refused the connection",
+            httpx.ConnectTimeout: f"did not take the connection in {self._deadlines.connect:g} s",
+            httpx.ReadTimeout: f"did not answer in {self._deadlines.control:g} s",
+        }
+        how = ways.get(type(error), f"broke the connection ({str(error) or type(error).__name__})")
+        return ModelTrouble(f"{self.who} {how}.", "Check that it runs.", passing=True)
+
+
+class _Written:
+    """The answer so far."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._usage = Usage()
+        self.finish: Literal["", "stop", "length"] = ""
+
+    def take(self, chunk: dict[str, Any]) -> str:
+        """The text that a chunk adds; its usage and end are noted."""
+        if "usage" in chunk or "timings" in chunk:
+            self._usage = usage_of(chunk)
+        text = ""
+        for choice in (chunk.get("choices") or [])[:1]:
+            text = (choice.get("delta") or {}).get("content") or ""
+            if choice.get("finish_reason"):
+                self.finish = "length" if choice["finish_reason"] == "length" else "stop"
+        self._texts.append(text)
+        return text
+
+    def answer(self, seconds: float) -> Answer:
+        return Answer(
+            text="".join(self._texts),
+            usage=self._usage,
+            finish=self.finish or "stop",
+            seconds=seconds,
+        )
+
+
+def usage_of(chunk: dict[str, Any]) -> Usage:
+    """Token counts from the protocol's `usage`, or from llama.cpp's `timings` where it is absent."""
+    usage = chunk.get("usage") or {}
+    timings = chunk.get("timings") or {}
+    details = usage.get("prompt_tokens_details") or {}
+    cached = details.get("cached_tokens", timings.get("cache_n"))
+    worked = timings.get("prompt_n")
+    timed = None if worked is None else worked + (cached or 0)
+    return Usage(
+        prompt_tokens=usage.get("prompt_tokens", timed),
+        cached_tokens=cached,
+        output_tokens=usage.get("completion_tokens", timings.get("predicted_n")),
+    )
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the address is this machine's own: no proxy of the environment may stand between."""
+    host = httpx.URL(url).host
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _plain(messages: Sequence[Message]) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+def _first_model(listed: dict[str, Any]) -> dict[str, Any]:
+    models = listed.get("data")
+    return models[0] if isinstance(models, list) and models and isinstance(models[0], dict) else {}
+
+
+_MENDS = {
+    401: "Give the server's key.",
+    403: "Give the server's key.",
+    404: "Check the address and the model's name.",
+    429: "The server is busy.",
+    503: "The server is still loading, or busy.",
+}
+_PASSING = frozenset({408, 425, 429})
+
+
+def _trouble(who: str, status: int, told: object) -> ModelTrouble:
+    """The server's refusal in one line."""
+    fields: dict[str, Any] = told if isinstance(told, dict) else {"message": told}
+    if fields.get("type") == "exceed_context_size_error":
+        return PromptTooLong(int(fields.get("n_prompt_tokens", 0)), int(fields.get("n_ctx", 0)))
+    said = " ".join(str(fields.get("message") or "").split())[:300]
+    return ModelTrouble(
+        f"{who} answered with status {status}{f': {said}' if said else ''}.",
+        _MENDS.get(status, "Look into the server's log."),
+        passing=status >= 500 or status in _PASSING,
+    )
