@@ -1,0 +1,74 @@
+"""What changed between two SQL texts, token by token, for the eye.
+
+The stored delta of a memory is made on the syntax tree; this one needs no parser, so that any
+text a model writes can be compared while the screen waits for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+_TOKEN = re.compile(
+    r"""'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`[^`]*`?|\[[^\]]*\]?|--[^\n]*|/\*.*?\*/"""
+    r"""|\w+|<=|>=|<>|!=|\|\||==|\S""",
+    re.DOTALL,
+)
+_MOST_TOKENS = 600
+
+Kind = Literal["same", "added", "removed", "replaced"]
+
+
+class Change(NamedTuple):
+    """One step from the old text to the new: what it was, and what it became."""
+
+    kind: Kind
+    old: str
+    new: str
+    start: int
+    """Where `new` stands in the new text, in characters."""
+    end: int
+
+
+def tokens(sql: str) -> list[tuple[int, int, str]]:
+    """(start, end, token) of each token; quoted texts stay whole."""
+    return [(match.start(), match.end(), match.group()) for match in _TOKEN.finditer(sql)]
+
+
+@lru_cache(maxsize=256)
+def changes(old: str, new: str) -> tuple[Change, ...]:
+    """Every change from `old` to `new` in order, unchanged stretches left out. Keywords and names
+    compare without case, as SQL does; very long texts count as replaced whole."""
+    before, after = tokens(old), tokens(new)
+    if not before:
+        return ()
+    if max(len(before), len(after)) > _MOST_TOKENS:
+        return () if old == new else (Change("replaced", old, new, 0, len(new)),)
+    matcher = SequenceMatcher(None, _folded(before), _folded(after), autojunk=False)
+    found: list[Change] = []
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        start = after[j1][0] if j1 < len(after) else len(new)
+        end = after[j2 - 1][1] if j2 > j1 else start
+        gone = old[before[i1][0] : before[i2 - 1][1]] if i2 > i1 else ""
+        found.append(Change(_KINDS[tag], gone, new[start:end], start, end))
+    return tuple(found)
+
+
+def change_words(change: Change) -> str:
+    """A change as a reader says it: `- old`, `+ new`, or `old -> new`."""
+    if change.kind == "added":
+        return f"+ {change.new}"
+    if change.kind == "removed":
+        return f"- {change.old}"
+    return f"{change.old} -> {change.new}"
+
+
+def _folded(spans: list[tuple[int, int, str]]) -> list[str]:
+    return [token if token[0] in "'\"`[" else token.casefold() for _, _, token in spans]
+
+
+_KINDS: dict[str, Kind] = {"insert": "added", "delete": "removed", "replace": "replaced"}

@@ -1,0 +1,61 @@
+"""Text from databases, models and people, made safe to look at.
+
+Nothing from outside reaches a terminal raw: control characters, escape sequences, bidirectional
+overrides and broken bytes become visible signs. Nothing vanishes either: whatever is cut says so.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.database.rows import Cell
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_CONTROL_PICTURES = 0x2400
+_INVISIBLE = (
+    *range(0x80, 0xA0),
+    0x061C,
+    0x180E,
+    0x200B,
+    0x200E,
+    0x200F,
+    *range(0x2028, 0x202F),
+    *range(0x2060, 0x2070),
+    0xFEFF,
+    *range(0xFFF9, 0xFFFC),
+    *range(0xE0000, 0xE0080),
+)
+_SIGNS: dict[int, str] = {code: f"<U+{code:04X}>" for code in _INVISIBLE}
+_SIGNS |= {code: chr(_CONTROL_PICTURES + code) for code in range(0x20) if chr(code) not in "\n\t"}
+_SIGNS |= {0x7F: "\N{SYMBOL FOR DELETE}", 0x09: "    "}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_BREAK = re.compile(r"\s*[\r\n]+\s*")
+
+
+def legible(text: str, limit: int = 4_000) -> str:
+    """`text` with line breaks kept and everything invisible made visible, cut after `limit`
+    characters; the cut names how many are missing."""
+    missing = len(text) - limit
+    if missing > 0:
+        text = text[:limit]
+    if not text.isprintable():
+        text = _SURROGATE.sub(REPLACEMENT, text.replace("\r\n", "\n").translate(_SIGNS))
+    return f"{text}... ({missing:,} more characters)" if missing > 0 else text
+
+
+def one_line(text: str, limit: int = 1_000) -> str:
+    """The same on one line: a line break with the spaces around it becomes one space."""
+    if len(text) > limit * 2:
+        head = _LINE_BREAK.sub(" ", text[: limit * 2].strip())[:limit]
+        return f"{legible(head, limit)}... ({len(text) - limit:,} more characters)"
+    return legible(_LINE_BREAK.sub(" ", text.strip()), limit)
+
+
+def cell_text(cell: Cell, limit: int = 200) -> str:
+    """A value of a result on one line; NULL is a word, and no text can be mistaken for it."""
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, str):
+        shown = one_line(cell, limit)
+        return f"'{shown}'" if shown.upper() == "NULL" or shown != shown.strip() or not shown else shown
+    return str(cell)

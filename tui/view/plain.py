@@ -1,0 +1,276 @@
+"""The plain view: one readable line for each happening, for pipes, logs and screen readers.
+
+No colour, no boxes, no cursor movement; words instead of signs. The same lines serve a live run
+and a replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
+
+from core.feedback.verdict import Status
+from core.memory.entry import MemoryEntry, Polarity
+from core.run.events import (
+    AnswerWritten,
+    AnyEvent,
+    AttemptJudged,
+    EpisodeEnded,
+    EpisodeOutcome,
+    EpisodeStarted,
+    JudgementAwaited,
+    MemoriesRetrieved,
+    ModelStumbled,
+    PromptSent,
+    ReflectionWritten,
+    ReviewsApplied,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+    SqlExecuted,
+)
+from tui.view.difference import change_words
+from tui.view.figures import Figures
+from tui.view.legible import cell_text, one_line
+from tui.view.run_view import RunView
+from tui.view.summary import duration, model_words, summary
+
+_SQL_LIMIT = 600
+_CELL_LIMIT = 40
+_ROWS = 3
+_COLUMNS = 8
+_CHANGES = 6
+
+
+class PlainView:
+    """Writes a run to `out`, line by line, as it happens."""
+
+    def __init__(self, out: TextIO) -> None:
+        self.view = RunView(keep=8)
+        self._out = out
+        self._speaking_of: int | None = None
+
+    def show(self, event: AnyEvent) -> None:
+        """Print what this event means for a reader; token deltas print nothing."""
+        self.view.apply(event)
+        lines = _LINES.get(type(event))
+        if lines is None:
+            return
+        position = event.position if type(event) in _OF_EPISODE else None  # type: ignore[union-attr]
+        for line in lines(self.view, event):
+            if position is not None and position != self._speaking_of:
+                self._speaking_of = position
+                if not isinstance(event, EpisodeStarted):
+                    self._write(f"back to {_title(self.view, position)}")
+            self._write(line if position is None or isinstance(event, EpisodeStarted) else f"  {line}")
+        self._out.flush()
+
+    def summary(self) -> None:
+        """Print what the run came to so far."""
+        for line in summary_lines(self.view.figures):
+            self._write(line)
+        self._out.flush()
+
+    def _write(self, line: str) -> None:
+        try:
+            self._out.write(f"{line}\n")
+        except UnicodeEncodeError:
+            encoding = self._out.encoding or "ascii"
+            self._out.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def summary_lines(figures: Figures) -> list[str]:
+    """The summary as aligned lines under one heading."""
+    heading = f"Summary of run {one_line(figures.run, 80)}" if figures.run else "Summary"
+    return [heading, *(f"  {label + ':':<16} {value}" for label, value in summary(figures))]
+
+
+def _title(view: RunView, position: int) -> str:
+    row = view.rows[position]
+    place = f"question {position + 1} of {len(view.rows)}"
+    return (
+        f"{place}, database {one_line(row.question.database, 80)}: {one_line(row.question.text, 400)}"
+    )
+
+
+def _run_started(view: RunView, event: RunStarted) -> Iterator[str]:
+    settings = event.settings
+    yield (
+        f"Run {one_line(event.run, 80)}: {len(event.questions)} questions of "
+        f"{one_line(settings.dataset, 200)}, strategy {one_line(settings.strategy, 80)}, "
+        f"at most {settings.budget} repairs each, {settings.memory} memory, "
+        f"judged by {one_line(settings.regime, 80)}"
+    )
+    yield f"Model: {one_line(model_words(view.figures), 200)}"
+    for problem in event.problems:
+        yield f"Left out: {one_line(problem, 400)}"
+
+
+def _run_resumed(_view: RunView, event: RunResumed) -> Iterator[str]:
+    yield f"Resumed: {event.finished} questions were final already."
+
+
+def _reviews_applied(_view: RunView, event: ReviewsApplied) -> Iterator[str]:
+    yield f"{len(event.decisions)} review decisions count from question {event.position + 1} on."
+
+
+def _episode_started(view: RunView, event: EpisodeStarted) -> Iterator[str]:
+    yield ""
+    title = _title(view, event.position)
+    yield title[0].upper() + title[1:]
+    if event.question.evidence:
+        yield f"  evidence: {one_line(event.question.evidence, 400)}"
+
+
+def _memories(view: RunView, event: MemoriesRetrieved) -> Iterator[str]:
+    episode = view.episode(event.position)
+    before = episode.attempts[event.attempt - 1].entries if episode and event.attempt else ()
+    if before and before == event.entries:
+        yield "memory: the same as before"
+        return
+    for channel in event.retrieval.channels:
+        if not channel.legal:
+            continue
+        words = f"{channel.taken} {channel.channel} of {channel.pool} candidates"
+        if channel.fallback:
+            words += (
+                f" (only {channel.typed} of the same failure type, so all {channel.legal} were ranked)"
+            )
+        yield f"memory: {words}"
+    scores = {
+        ranked.id: ranked for channel in event.retrieval.channels for ranked in channel.candidates
+    }
+    for entry in event.entries:
+        yield f"  remembers {_memory_words(entry)}" + _score_words(scores.get(entry.id))
+    if not event.entries:
+        yield "memory: nothing to offer yet"
+
+
+def _memory_words(entry: MemoryEntry) -> str:
+    what = "; ".join(entry.delta) or f"{entry.context.failed_sql} -> {entry.revised_sql}"
+    verb = "that this worked" if entry.polarity is Polarity.POSITIVE else "that this failed"
+    source = f"question {entry.provenance.position + 1}, {entry.context.database}"
+    return f"{verb} ({one_line(source, 100)}): {one_line(what, 240)}"
+
+
+def _score_words(ranked: Any) -> str:
+    if ranked is None:
+        return ""
+    return f" [score {ranked.score:.2f}: meaning {ranked.dense:.2f}, words {ranked.bm25:.1f}]"
+
+
+def _prompt(_view: RunView, event: PromptSent) -> Iterator[str]:
+    for hint in event.hints:
+        yield f"hint: {one_line(hint.text, 300)}"
+
+
+def _answer(view: RunView, event: AnswerWritten) -> Iterator[str]:
+    name = "first SQL" if event.attempt == 0 else f"repair {event.attempt} of {view.budget}"
+    yield f"{name}: {one_line(event.sql, _SQL_LIMIT) or '(no SQL in the answer)'}"
+    if event.reused:
+        yield "  taken over from an earlier run, no model call"
+    episode = view.episode(event.position)
+    changed = episode.changes(event.attempt) if episode is not None else ()
+    if changed:
+        shown = "; ".join(one_line(change_words(change), 120) for change in changed[:_CHANGES])
+        more = len(changed) - _CHANGES
+        yield f"  changed: {shown}" + (f"; and {more} more" if more > 0 else "")
+    if event.finish == "length":
+        yield "  the answer was cut at the token limit"
+
+
+def _rows(_view: RunView, event: SqlExecuted) -> Iterator[str]:
+    result = event.result
+    if result.error or not result.columns:
+        return
+    count = f"{result.row_count}{' or more' if result.truncated else ''}"
+    yield f"  rows: {count}" + (f", first {_ROWS}" if len(result.rows) > _ROWS else "")
+    for row in result.rows[:_ROWS]:
+        cells = ", ".join(
+            f"{one_line(name, 30)} = {cell_text(cell, _CELL_LIMIT)}"
+            for name, cell in zip(result.columns[:_COLUMNS], row[:_COLUMNS], strict=False)
+        )
+        more = len(row) - _COLUMNS
+        yield f"    {cells}" + (f", and {more} more columns" if more > 0 else "")
+
+
+def _awaited(_view: RunView, _event: JudgementAwaited) -> Iterator[str]:
+    yield "waits for a person's judgement: right, wrong or skip"
+
+
+def _judged(view: RunView, event: AttemptJudged) -> Iterator[str]:
+    if event.status is Status.CORRECT:
+        yield "  result: right" + ("" if event.confirmed else " (unconfirmed)")
+        return
+    if event.skipped:
+        yield f"  result: passed over by {one_line(event.judge, 60)}"
+    elif event.repeats is not None:
+        name = "the first SQL" if event.repeats == 0 else f"repair {event.repeats}"
+        yield f"  result: wrong, the same SQL as {name}; not run again"
+    elif event.refused:
+        yield f"  result: not put before the judge: {one_line(event.refused, 300)}"
+    else:
+        failure = f", {event.failure.value}" if event.failure is not None else ""
+        rule = f", rule {one_line(event.rule, 60)}" if event.rule else ""
+        words = f": {one_line(event.message, 400)}" if event.message else ""
+        yield f"  result: wrong ({event.status.value.replace('_', ' ').lower()}{failure}{rule}){words}"
+    if event.limit_hit:
+        yield "  a limit of the sandbox stopped it"
+    if event.remark:
+        yield f"  remark of {one_line(event.judge, 60)}: {one_line(event.remark, 400)}"
+    if event.correction:
+        yield f"  corrected by {one_line(event.judge, 60)}: {one_line(event.correction, _SQL_LIMIT)}"
+
+
+def _reflected(_view: RunView, event: ReflectionWritten) -> Iterator[str]:
+    yield f"  reflection: {one_line(event.text, 400)}"
+
+
+def _stumbled(_view: RunView, event: ModelStumbled) -> Iterator[str]:
+    then = "the run is paused" if event.retry_in is None else f"next try in {event.retry_in:.0f} s"
+    yield f"engine trouble: {one_line(f'{event.problem} {event.mend}', 500)} ({then})"
+
+
+def _episode_ended(_view: RunView, event: EpisodeEnded) -> Iterator[str]:
+    words = _ENDINGS[event.outcome].format(
+        repairs=f"{event.attempts} repair{'' if event.attempts == 1 else 's'}"
+    )
+    note = f": {one_line(event.note, 300)}" if event.note else ""
+    yield f"{words}{note}, after {duration(event.seconds)}"
+    if event.memory is not None:
+        state = "" if event.memory.confirmed else ", unconfirmed, so it waits for review"
+        yield f"learned a {event.memory.polarity.value} memory ({event.memory.id}{state})"
+
+
+def _run_ended(_view: RunView, event: RunEnded) -> Iterator[str]:
+    yield ""
+    yield f"The run is over: {one_line(event.reason, 80)}."
+
+
+_ENDINGS: dict[EpisodeOutcome, str] = {
+    EpisodeOutcome.RIGHT_AT_ONCE: "RIGHT at once",
+    EpisodeOutcome.REPAIRED: "REPAIRED with {repairs}",
+    EpisodeOutcome.CORRECTED: "CORRECTED by a person",
+    EpisodeOutcome.FAILED: "STILL WRONG after {repairs}",
+    EpisodeOutcome.SKIPPED: "SKIPPED",
+    EpisodeOutcome.BROKEN: "BROKEN QUESTION, in no rate",
+}
+
+_LINES: dict[type, Callable[[RunView, Any], Iterator[str]]] = {
+    RunStarted: _run_started,
+    RunResumed: _run_resumed,
+    ReviewsApplied: _reviews_applied,
+    EpisodeStarted: _episode_started,
+    MemoriesRetrieved: _memories,
+    PromptSent: _prompt,
+    AnswerWritten: _answer,
+    SqlExecuted: _rows,
+    JudgementAwaited: _awaited,
+    AttemptJudged: _judged,
+    ReflectionWritten: _reflected,
+    ModelStumbled: _stumbled,
+    EpisodeEnded: _episode_ended,
+    RunEnded: _run_ended,
+}
+
+_OF_EPISODE = frozenset(_LINES) - {RunStarted, RunResumed, ReviewsApplied, RunEnded}

@@ -1,0 +1,91 @@
+"""What a run came to, in words: every figure with the number of questions behind it."""
+
+from __future__ import annotations
+
+from core.memory.entry import Polarity, ReviewState
+from core.run.events import EpisodeOutcome
+from tui.view.figures import Figures
+
+
+def percent(part: int, whole: int) -> str:
+    """A share with its n, as `62.5 % (25 of 40)`; a dash where there is nothing yet."""
+    return f"{100 * part / whole:.1f} % ({part:,} of {whole:,})" if whole else "- (0 of 0)"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people read them: 0.42 s, 12 s, 3 min 05 s, 2 h 07 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds:.2f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02} s"
+    return f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def model_words(figures: Figures) -> str:
+    """Model and engine, labelled where the answers are not a live model's."""
+    if figures.model is None:
+        return "no model yet"
+    recorded = ", recorded answers" if figures.model.engine == "replay" else ""
+    return f"{figures.model.name} ({figures.model.engine}{recorded})"
+
+
+def summary(figures: Figures) -> list[tuple[str, str]]:
+    """(label, value) lines: what was right at first, repaired with and without memory, still wrong."""
+    n, at_first = figures.judged, figures.initially_right
+    with_memory = f"{figures.repaired_with_memory:,} (memories stood in the prompt that worked)"
+    lines = [
+        ("questions", _questions(figures)),
+        ("right at first", percent(at_first, n)),
+        ("right now", percent(at_first + figures.repaired, n)),
+        ("repaired", f"{percent(figures.repaired, n - at_first)} of the first failures"),
+        ("  with memory", with_memory),
+        ("  without", f"{figures.repaired_without_memory:,}"),
+        ("still wrong", percent(figures.wrong, n)),
+        ("repairs tried", _repairs(figures)),
+        ("model calls", _calls(figures)),
+        ("learned", _learned(figures)),
+    ]
+    if figures.corrected:
+        lines.insert(6, ("corrected", f"{percent(figures.corrected, n)} by a person"))
+    return lines
+
+
+def _questions(figures: Figures) -> str:
+    words = f"{figures.finished:,} of {figures.questions:,} finished"
+    for outcome, label in ((EpisodeOutcome.SKIPPED, "skipped"), (EpisodeOutcome.BROKEN, "broken")):
+        if count := figures.outcomes[outcome]:
+            words += f", {count:,} {label} (in no rate)"
+    return words
+
+
+def _repairs(figures: Figures) -> str:
+    if not figures.attempts:
+        return "0"
+    repeated = percent(figures.repeats, figures.attempts)
+    return f"{figures.attempts:,}; wrote an earlier SQL again: {repeated}"
+
+
+def _calls(figures: Figures) -> str:
+    words = f"{figures.calls:,}"
+    if figures.shared_answers:
+        words += f" (and {figures.shared_answers:,} answers taken over)"
+    words += f", {figures.prompt_tokens:,} tokens in"
+    if figures.cached_tokens:
+        words += f" ({figures.cached_tokens:,} of them from the cache)"
+    words += f", {figures.output_tokens:,} out, {duration(figures.model_seconds)} in the model"
+    if figures.calls_without_counts:
+        words += f"; {figures.calls_without_counts:,} calls without token counts"
+    return words
+
+
+def _learned(figures: Figures) -> str:
+    words = (
+        f"{figures.memories(Polarity.POSITIVE):,} positive, "
+        f"{figures.memories(Polarity.NEGATIVE):,} negative memories"
+    )
+    pending = sum(state is ReviewState.PENDING for _, state in figures.learned.values())
+    return words + (f", {pending:,} of them wait for review" if pending else "")
