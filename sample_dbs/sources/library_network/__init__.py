@@ -1,0 +1,1 @@
+"""A public library network: six branches that lend copies of works to patrons."""
