@@ -1,0 +1,291 @@
+"""When two SQL texts are the same: the canonical text behind repeats, deltas and hashes.
+
+sqlglot serves comparison alone and is never a gate: what it cannot read is compared token by
+token. Where equality is in doubt two texts stay different, since a wrong "equal" would withhold
+a query from the judge while a wrong "different" costs one execution.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+LONGEST_PARSED = 20_000
+"""Characters; sqlglot reads about 130 kB a second, so longer texts are compared by tokens."""
+
+DEEPEST_PARSED = 20
+"""Levels of nesting; sqlglot recurses some 25 frames a level, and how many frames are free depends
+on the caller. A fixed bound makes the same text give the same answer everywhere."""
+
+_QUERY_STARTS = frozenset({"select", "with", "values", "("})
+_OPENERS = frozenset({"(", "case"})
+_CLOSERS = frozenset({")", "end"})
+_PREFIXES = frozenset({"not", "-", "+", "~"})
+_ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+
+_DOUBTFUL = "\ue000"
+"""Marks a name in double quotes on its way through the parser; a text that contains this private
+character already is compared by tokens."""
+
+_TOKEN = re.compile(
+    r"""
+      (?P<space> \s+ | --[^\n]* | /\*.*?(?:\*/|\Z) )
+    | (?P<string> '(?:[^']|'')*(?:'|\Z) )
+    | (?P<doubtful> "(?:[^"]|"")*(?:"|\Z) )
+    | (?P<tick> `(?:[^`]|``)*(?:`|\Z) )
+    | (?P<bracket> \[[^\]]*(?:\]|\Z) )
+    | (?P<number> (?:\d[\w]*(?:\.\d*)?|\.\d+)(?:(?<=[eE])[+-]\d+)? )
+    | (?P<word> [^\W\d][\w$]* )
+    | (?P<operator> \|\| | <> | <= | >= | == | != | << | >> | ->> | -> | . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_SAME_OPERATOR = {"!=": "<>", "==": "="}
+
+
+def normalised(sql: str) -> str:
+    """The canonical text of `sql`: two texts are the same query iff these are equal.
+
+    Keywords and names are folded as SQLite folds them (ASCII case only), comments, spacing and a
+    closing semicolon are gone, `!=` reads `<>`, quotes around plain names are dropped. Literals
+    keep every character, and so does a bare "name" in double quotes, which SQLite reads as a
+    string where no column has that name. Never raises; linear in the length of the text.
+    """
+    return _normalised(sql)
+
+
+def parsed(sql: str) -> exp.Query | None:
+    """The syntax tree of one query, names folded; None where sqlglot cannot or should not read it.
+
+    The tree is the caller's own. A double-quoted bare name has `meta["doubtful"]`.
+    """
+    tree = shared_tree(sql)
+    return None if tree is None else tree.copy()
+
+
+def tokens(sql: str) -> Iterator[str]:
+    """The folded tokens of any text at all, comments and spacing left out. Never raises."""
+    for match in _TOKEN.finditer(sql):
+        kind, text = match.lastgroup, match.group()
+        if kind == "space":
+            continue
+        if kind in ("word", "number"):
+            yield fold(text)
+        elif kind in ("tick", "bracket"):
+            yield _bare_name(text)
+        else:
+            yield _SAME_OPERATOR.get(text, text)
+
+
+def fold(name: str) -> str:
+    """A name as SQLite compares it: ASCII letters in lower case, all others as they are."""
+    return name.translate(_ASCII_LOWER)
+
+
+@lru_cache(maxsize=4096)
+def _normalised(sql: str) -> str:
+    tree = shared_tree(sql)
+    if tree is not None:
+        # Whatever trouble the library has, the text can still be compared by tokens.
+        with suppress(Exception):
+            return str(_generator().generate(tree))
+    return _by_tokens(sql)
+
+
+def _by_tokens(sql: str) -> str:
+    folded = list(tokens(sql))
+    while folded and folded[-1] == ";":
+        folded.pop()
+    return " ".join(folded)
+
+
+@lru_cache(maxsize=1024)
+def shared_tree(sql: str) -> exp.Query | None:
+    """As `parsed`, without the copy: for readers that change nothing."""
+    if not _readable(sql):
+        return None
+    from sqlglot import exp
+
+    try:
+        statements = [tree for tree in _trees(sql) if tree is not None]
+        if len(statements) != 1 or not isinstance(statements[0], exp.Query):
+            return None
+        return _canonical(statements[0])
+    except Exception:
+        # The parser meets hostile text: its own defects count as "cannot read" like any error.
+        return None
+
+
+def _readable(sql: str) -> bool:
+    """Whether the parser may have a try: a query by its first word, short and flat enough."""
+    if len(sql) > LONGEST_PARSED or _DOUBTFUL in sql:
+        return False
+    depth = run = 0
+    first = True
+    for token in tokens(sql):
+        if first and token not in _QUERY_STARTS:
+            return False
+        first = False
+        depth += (token in _OPENERS) - (token in _CLOSERS)
+        run = run + 1 if token in _PREFIXES else 0
+        if depth > DEEPEST_PARSED or run > DEEPEST_PARSED:
+            return False
+    return not first
+
+
+def _trees(sql: str) -> list[Any]:
+    from sqlglot.dialects.sqlite import SQLite
+
+    dialect = SQLite()
+    stream = dialect.tokenize(sql)
+    for token in stream:
+        if token.token_type.name == "IDENTIFIER" and sql[token.start] == '"':
+            token.text = _DOUBTFUL + token.text
+    return list(dialect.parser().parse(stream, sql))
+
+
+def _canonical(tree: exp.Query) -> exp.Query:
+    """Fold names, and drop the words that change nothing: INNER, OUTER, ASC."""
+    from sqlglot import exp
+
+    for node in tree.walk():
+        node.comments = None
+        if isinstance(node, exp.Identifier):
+            _fold_identifier(node)
+        elif isinstance(node, exp.Join):
+            if node.args.get("kind") in ("INNER", "OUTER"):
+                node.set("kind", None)
+        elif isinstance(node, exp.Ordered):
+            node.set("desc", node.args.get("desc") or None)
+        elif isinstance(node, exp.WindowSpec):
+            for part in ("kind", "start_side", "end_side"):
+                side = node.args.get(part)
+                node.set(part, side.upper() if isinstance(side, str) else side)
+        elif isinstance(node, exp.Anonymous) and isinstance(node.this, str):
+            node.set("this", fold(node.this))
+    return tree
+
+
+def _fold_identifier(node: exp.Identifier) -> None:
+    from sqlglot import exp
+
+    name = node.name
+    doubtful = name.startswith(_DOUBTFUL)
+    if doubtful:
+        name = name[1:]
+        column = node.parent
+        doubtful = isinstance(column, exp.Column) and not column.table and node.arg_key == "this"
+    node.set("this", name if doubtful else fold(name))
+    node.set("quoted", doubtful or not _plain(fold(name)))
+    node.meta["doubtful"] = doubtful
+
+
+def _plain(name: str) -> bool:
+    return _PLAIN.match(name) is not None and name not in _reserved()
+
+
+@cache
+def _reserved() -> frozenset[str]:
+    """Words that the dialect reads as something other than a name, so quotes must stay."""
+    from sqlglot.dialects.sqlite import SQLite
+
+    words = SQLite.Tokenizer.KEYWORDS
+    return frozenset(fold(word) for word in words if word.isalpha()) | _RESERVED
+
+
+_RESERVED = frozenset(
+    {
+        "select",
+        "from",
+        "where",
+        "group",
+        "by",
+        "order",
+        "limit",
+        "offset",
+        "having",
+        "join",
+        "on",
+        "using",
+        "union",
+        "except",
+        "intersect",
+        "case",
+        "when",
+        "then",
+        "else",
+        "end",
+        "and",
+        "or",
+        "not",
+        "in",
+        "is",
+        "null",
+        "like",
+        "glob",
+        "between",
+        "exists",
+        "distinct",
+        "all",
+        "as",
+        "values",
+        "with",
+        "left",
+        "right",
+        "full",
+        "inner",
+        "outer",
+        "cross",
+        "natural",
+        "cast",
+        "collate",
+        "escape",
+    }
+)
+
+
+def _bare_name(quoted: str) -> str:
+    closing = "]" if quoted[0] == "[" else quoted[0]
+    inner = quoted[1:-1] if len(quoted) > 1 and quoted[-1] == closing else quoted[1:]
+    name = fold(inner.replace("``", "`") if closing == "`" else inner)
+    return name if _PLAIN.match(name) and name not in _RESERVED else _ticked(name)
+
+
+def _ticked(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+@cache
+def _generator() -> Any:
+    from sqlglot import exp
+    from sqlglot.dialects.sqlite import SQLite
+    from sqlglot.generator import Generator
+
+    class CanonicalGenerator(SQLite.Generator):  # type: ignore[misc,valid-type]
+        """SQLite's text without the conversions that would make different queries look equal."""
+
+        TYPE_MAPPING = {exp.DataType.Type.VARBINARY: "BLOB", exp.DataType.Type.DOUBLE: "REAL"}
+        TRANSFORMS = {
+            kind: write for kind, write in SQLite.Generator.TRANSFORMS.items() if kind is not exp.Cast
+        }
+
+        def identifier_sql(self, expression: exp.Identifier) -> str:
+            if not expression.args.get("quoted"):
+                return str(expression.name)
+            if expression.meta.get("doubtful"):
+                return '"' + expression.name.replace('"', '""') + '"'
+            return _ticked(expression.name)
+
+        def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
+            return str(Generator.cast_sql(self, expression, safe_prefix))
+
+    return CanonicalGenerator(dialect=SQLite(), comments=False, normalize_functions="upper")
