@@ -1,0 +1,191 @@
+"""Finding the one SQL statement in whatever a model answered.
+
+Real models do not obey (merit.md, "Prompts"): this module recovers the query from answers without
+tags, in Markdown, with prose, with thinking, with several statements or cut off, and says what it
+had to do. It never returns more than one statement.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from core.prompts.statement import Statement, statements
+
+Finish = Literal["stop", "length"]
+
+
+class Extraction(msgspec.Struct, frozen=True):
+    """One statement without its semicolon, empty where there was none, and what was done."""
+
+    sql: str
+    notes: tuple[str, ...] = ()
+
+
+_THOUGHT = r"think|thinking|thought|reasoning"
+_CLOSED_THOUGHT = re.compile(rf"<({_THOUGHT})\b[^<>]*>.*?</\1\s*>", re.I | re.S)
+_OPEN_THOUGHT = re.compile(rf"<(?:{_THOUGHT})\b[^<>]*>", re.I)
+_STRAY_THOUGHT_END = re.compile(rf"</(?:{_THOUGHT})\s*>", re.I)
+_ANSWER = re.compile(r"<\s*(/?)\s*answer\b[^<>]*>", re.I)
+_TAG = re.compile(rf"</?\s*(?:answer|sql|query|code|pre|reflection|{_THOUGHT})\b[^<>=]*>", re.I)
+_FENCE = re.compile(r"`{3,}|~{3,}")
+_ESCAPED_TAG = re.compile(r"&lt;\s*/?\s*answer\b[^&]*&gt;", re.I)
+_REFLECTION = re.compile(r"<\s*reflection\b[^<>]*>(.*?)(?:<\s*/\s*reflection\s*>|\Z)", re.I | re.S)
+
+
+class _Segment(msgspec.Struct, frozen=True):
+    """A part of the answer that may hold the query."""
+
+    text: str
+    closed: bool
+    """Its end was marked, so the token limit did not cut it."""
+    notes: tuple[str, ...]
+
+
+def extract_sql(text: str, finish: str = "stop") -> Extraction:
+    """The query in `text`, whose generation ended by `finish` ("stop", or "length" for the token
+    limit).
+
+    The last answer tag that holds SQL wins; then the last fence; then the text itself. Where one
+    of these holds several statements, the first complete one that reads is kept. Never raises.
+    """
+    notes: list[str] = []
+    text = _without_thoughts(_decoded(text, notes), finish, notes)
+    if not text.strip():
+        return Extraction("", (*notes, "empty answer"))
+    choice = _choose(text)
+    if choice is None:
+        return Extraction("", (*notes, "no SQL found"))
+    segment, statement, several = choice
+    notes += segment.notes
+    if several:
+        notes.append("several statements: the first complete SELECT was kept")
+    if statement.prose:
+        notes.append("prose left out")
+    if finish == "length" and not segment.closed and not statement.ended:
+        notes.append("cut off at the token limit")
+    return Extraction(_scrubbed(statement.sql), tuple(notes))
+
+
+def extract_reflection(text: str, finish: str = "stop") -> str:
+    """The reflection in `text`: what stands between the tags, else everything but tags, thinking
+    and fenced code. Empty where there is none. Never raises."""
+    text = _without_thoughts(text, finish, [])
+    tagged = [found.strip() for found in _REFLECTION.findall(text) if found.strip()]
+    words = tagged[-1] if tagged else re.sub(r"```.*?(?:```|\Z)", "", text, flags=re.S)
+    return _scrubbed(words)
+
+
+def _decoded(text: str, notes: list[str]) -> str:
+    """An answer whose very tags are escaped was escaped as a whole."""
+    if not _ESCAPED_TAG.search(text):
+        return text
+    notes.append("HTML entities decoded")
+    return html.unescape(text)
+
+
+def _without_thoughts(text: str, finish: str, notes: list[str]) -> str:
+    shorter = _CLOSED_THOUGHT.sub("\n", text)
+    ends = list(_STRAY_THOUGHT_END.finditer(shorter))
+    if ends:
+        shorter = shorter[ends[-1].end() :]
+    if shorter != text:
+        notes.append("thinking left out")
+    opened = _OPEN_THOUGHT.search(shorter)
+    if opened is None:
+        return shorter
+    before, thought = shorter[: opened.start()], shorter[opened.end() :]
+    if _ANSWER.search(thought) or (finish != "length" and not before.strip()):
+        # It forgot to close the block; what was cut off inside of one is no answer.
+        notes.append("thinking left open")
+        return f"{before}\n{thought}"
+    notes.append("thinking cut off" if finish == "length" else "thinking left out")
+    return before
+
+
+def _choose(text: str) -> tuple[_Segment, Statement, bool] | None:
+    """The best segment's best statement: complete reads first, then any statement at all."""
+    fallback: tuple[_Segment, Statement, bool] | None = None
+    for segment in _segments(text):
+        found = statements(_plain(segment.text))
+        several = len(found) > 1
+        for statement in found:
+            if statement.reads and statement.complete:
+                return segment, statement, several
+        if fallback is None and found:
+            fallback = segment, next((each for each in found if each.reads), found[0]), several
+    return fallback
+
+
+def _segments(text: str) -> Iterator[_Segment]:
+    """Parts that may hold the query, the most trustworthy first."""
+    answers = _answers(text)
+    several = ("several answers: the last one with SQL was kept",) if len(answers) > 1 else ()
+    for content, closed in reversed(answers):
+        left_open = () if closed else ("answer tag left open",)
+        yield from _fenced(content, closed, several + left_open)
+        yield _Segment(content, closed, several + left_open)
+    missing = ("no answer tags",) if not answers else ("SQL outside the answer tags",)
+    outside = _ANSWER.sub("\n\n", text)
+    yield from _fenced(outside, False, missing)
+    yield from _in_json(outside, missing)
+    yield _Segment(outside, False, missing)
+
+
+def _answers(text: str) -> list[tuple[str, bool]]:
+    """Contents of the answer tags in order, each with whether its end was marked."""
+    tags = list(_ANSWER.finditer(text))
+    found: list[tuple[str, bool]] = []
+    for number, tag in enumerate(tags):
+        following = tags[number + 1] if number + 1 < len(tags) else None
+        if not tag[1]:
+            end = following.start() if following else len(text)
+            found.append((text[tag.end() : end], following is not None))
+        elif number == 0:
+            found.append((text[: tag.start()], True))
+    return [(content, closed) for content, closed in found if content.strip()]
+
+
+def _fenced(text: str, closed: bool, notes: tuple[str, ...]) -> Iterator[_Segment]:
+    """What stands between Markdown fences, the last block first."""
+    marks = list(_FENCE.finditer(text))
+    for number in range((len(marks) - 1) // 2 * 2, -1, -2):
+        if number < len(marks):
+            ended = number + 1 < len(marks)
+            end = marks[number + 1].start() if ended else len(text)
+            content = text[marks[number].end() : end]
+            yield _Segment(content, closed or ended, (*notes, "Markdown fence removed"))
+
+
+def _in_json(text: str, notes: tuple[str, ...]) -> Iterator[_Segment]:
+    """Texts of an answer that is one JSON object."""
+    stripped = text.strip()
+    if not stripped.startswith("{"):
+        return
+    try:
+        answer = json.loads(stripped, strict=False)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(answer, dict):
+        for value in answer.values():
+            if isinstance(value, str):
+                yield _Segment(value, True, (*notes, "taken out of JSON"))
+
+
+def _plain(text: str) -> str:
+    """Without fences and tags, each a paragraph's end."""
+    return _TAG.sub("\n\n", _FENCE.sub("\n\n", text))
+
+
+def _scrubbed(text: str) -> str:
+    """Nothing that looks like a tag or a fence, also where removing one would make another."""
+    while True:
+        shorter = _TAG.sub("", _FENCE.sub("", text)).strip()
+        if shorter == text:
+            return text
+        text = shorter
