@@ -16,8 +16,8 @@ from core.prompts.memories import (
     NONE,
     Attempt,
     attempt_list,
+    bullets,
     experience_block,
-    fact_list,
     lesson_list,
     one_line,
 )
@@ -89,10 +89,8 @@ class Prompts:
         """
         initial = self.initial(question, schema_text, evidence)
         notes = {
-            "facts": fact_list(hints),
-            "remarks": "\n".join(
-                dict.fromkeys(f"- {one_line(each)}" for each in remarks if each.strip())
-            ),
+            "facts": bullets(hint.text for hint in hints),
+            "remarks": bullets(remarks),
             "lessons": lesson_list(self._templates, lessons, database),
         }
         if not any(notes.values()):
@@ -120,12 +118,11 @@ class Prompts:
 
     def _paper(self, asked: dict[str, str], attempts: Sequence[Attempt], shows: Shown) -> Prompt:
         last = attempts[-1]
-        reflections = [attempt.reflection for attempt in attempts if attempt.reflection]
         slots = {
             **asked,
             **_feedback(last),
             "experience": experience_block(self._templates, shows, last.experience, NONE),
-            "reflections": "\n".join(f"- {one_line(each)}" for each in reflections) or NONE,
+            "reflections": bullets(attempt.reflection for attempt in attempts) or NONE,
             "attempts": attempt_list(self._templates, "attempt", attempts),
         }
         return self._one("repair", "repair", slots)
@@ -168,7 +165,7 @@ def _feedback(attempt: Attempt) -> dict[str, str]:
         "failure": attempt.failure,
         "message": one_line(attempt.message) or NONE,
         "remark": one_line(attempt.remark),
-        "hints": fact_list(attempt.hints),
+        "hints": bullets(hint.text for hint in attempt.hints),
     }
 
 

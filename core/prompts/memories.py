@@ -147,6 +147,6 @@ def lesson_list(templates: Templates, lessons: Sequence[MemoryEntry], database: 
     return "\n".join(told)
 
 
-def fact_list(hints: Sequence[Hint]) -> str:
-    """Each fact once, in the order in which it was found."""
-    return "\n".join(dict.fromkeys(f"- {one_line(hint.text)}" for hint in hints))
+def bullets(sentences: Iterable[str]) -> str:
+    """Each sentence once, one a line, in the order in which they were found; empty ones left out."""
+    return "\n".join(dict.fromkeys(f"- {one_line(each)}" for each in sentences if each.strip()))

@@ -77,6 +77,7 @@ _UNFINISHED = re.compile(
     re.I,
 )
 _STAR_LAST = re.compile(r"(?:select(?:\s+distinct)?\s+|[.,]\s*)\*\s*\Z", re.I)
+_OWN_SELECT = re.compile(r"^[\s(]*select\b|\)\s*select\b", re.I | re.M)
 _LABEL = re.compile(r"\s*(?:sql(?:ite)?3?)?\s*:?\s*\Z", re.I)
 
 
@@ -102,8 +103,6 @@ def statements(text: str) -> list[Statement]:
     while len(found) < MOST_STATEMENTS and (start := _next_start(text, position)) is not None:
         end = _end(text, start)
         sql = _trimmed(text[start.at : end.at])
-        if start.enclosed == "" and end.marked is False:
-            sql = sql.rstrip()
         if sql:
             found.append(
                 Statement(
@@ -191,10 +190,7 @@ def _another(text: str, begin: int, at: int, following: str) -> bool:
     if _AT_LINE.match(following) is None:
         return False
     before = text[begin:at]
-    own = re.match(r"[\s(]*select\b", before, re.I) or re.search(
-        r"(?mi)^\s*select\b|\)\s*select\b", before
-    )
-    return own is not None and _finished(before)
+    return _OWN_SELECT.search(before) is not None and _finished(before)
 
 
 def _prose_around(text: str, position: int, start: _Start, end: _End) -> bool:

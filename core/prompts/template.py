@@ -193,7 +193,7 @@ def _pieces(file: Path, text: str) -> list[tuple[bool, str]]:
         else:
             near = text[brace.start() : brace.start() + 20].split("\n")[0]
             raise MeritoError(
-                f"{file}: a brace stands alone, or around something that is no slot's name, at “{near}”.",
+                f"{file}: a brace stands alone, or around what is no slot's name, at “{near}”.",
                 "A slot reads {name}, in small letters; for a brace itself write {{ or }}.",
             )
     pieces.append((False, text[position:]))
