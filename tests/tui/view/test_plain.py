@@ -1,0 +1,121 @@
+"""The plain view: what somebody reads in a pipe or hears from a screen reader."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import msgspec
+
+from core.feedback.verdict import Status
+from core.run.events import AnyEvent, AttemptJudged, EpisodeOutcome, RunStarted, SqlExecuted, TokenDelta
+from tests.streams import HOSTILE, episode_events, question, run_events
+from tui.view.plain import PlainView
+
+
+def told(events: list[AnyEvent], summary: bool = False) -> str:
+    out = io.StringIO()
+    view = PlainView(out)
+    for event in events:
+        view.show(event)
+    if summary:
+        view.summary()
+    return out.getvalue()
+
+
+def test_a_failure_its_repair_and_what_was_remembered_can_be_followed() -> None:
+    text = told(run_events(4))
+    assert "Question 2 of 4, database tramway: How many late stops does line 1 serve?" in text
+    assert "first SQL: SELECT name" in text
+    assert "result: wrong (denotation mismatch, Result Mismatch" in text
+    assert "repair 1 of 7: SELECT name" in text
+    assert "changed: " in text
+    assert "REPAIRED with 1 repair" in text
+    assert "learned a positive memory (" in text
+    assert "remembers that this worked (question 2, tramway)" in text
+
+
+def test_the_summary_gives_every_rate_with_its_n() -> None:
+    lines = told(run_events(8), summary=True).split("Summary of run")[1].splitlines()
+    text = "\n".join(lines)
+    assert "33.3 % (2 of 6)" in text
+    assert "83.3 % (5 of 6)" in text
+    assert re.search(r"with memory: +2 ", text)
+    assert re.search(r"without: +1$", text, re.MULTILINE)
+    assert "still wrong:     16.7 % (1 of 6)" in text
+    assert "1 skipped (in no rate), 1 broken (in no rate)" in text
+
+
+def test_a_summary_of_nothing_is_no_division_by_zero() -> None:
+    assert "- (0 of 0)" in told(run_events(2)[:1], summary=True)
+
+
+def test_tokens_as_they_arrive_print_nothing() -> None:
+    events = run_events(3, deltas=True)
+    assert told(events) == told([event for event in events if not isinstance(event, TokenDelta)])
+
+
+def test_a_repeat_says_what_it_repeats() -> None:
+    text = told(run_events(3))
+    assert "result: wrong, the same SQL as repair 6; not run again" in text
+
+
+def test_engine_trouble_names_its_mend() -> None:
+    text = told(run_events(5))
+    assert "engine trouble: The engine at 127.0.0.1:11434 refused the connection. Start it with" in text
+
+
+def test_nothing_from_outside_reaches_the_terminal_raw() -> None:
+    asked = question(0, text=HOSTILE * 3)
+    events = episode_events(0, EpisodeOutcome.FAILED, 2, asked=asked, message=HOSTILE)
+    text = told([*run_events(1)[:1], *events], summary=True)
+    assert "[/x] [b]bold[/]" in text, "markup is text like any other"
+    raw = [char for char in text if not char.isprintable() and char != "\n"]
+    assert raw == []
+
+
+def test_a_megabyte_in_a_cell_or_a_message_is_cut_and_says_so() -> None:
+    big = "x" * 1_000_000
+    events = episode_events(0, EpisodeOutcome.FAILED, 1, message=big)
+    for index, event in enumerate(events):
+        if isinstance(event, SqlExecuted):
+            table = msgspec.structs.replace(event.result, error="", columns=(big,), rows=((big,),))
+            events[index] = msgspec.structs.replace(event, result=table, sql=big)
+    text = told([*run_events(1)[:1], *events])
+    assert len(text) < 20_000
+    assert "more characters)" in text
+
+
+def test_parked_questions_announce_whom_the_lines_speak_of() -> None:
+    first = episode_events(0, EpisodeOutcome.FAILED, 1)
+    second = episode_events(1, EpisodeOutcome.FAILED, 1)
+    start = run_events(2)[:1]
+    text = told([*start, *first[:4], *second[:4], *first[4:]])
+    assert "back to question 1 of 2, database orchard" in text
+
+
+def test_an_output_that_cannot_say_a_letter_escapes_it() -> None:
+    raw = io.BytesIO()
+    view = PlainView(io.TextIOWrapper(raw, encoding="ascii"))
+    for event in run_events(2):
+        view.show(event)
+    assert b"N\\xf8rre" in raw.getvalue()
+
+
+def test_an_unconfirmed_answer_and_a_persons_correction_are_named() -> None:
+    place = {"run": "run-1", "seq": 1, "at": 1.0, "position": 0, "attempt": 0}
+    start = run_events(1)[0]
+    assert isinstance(start, RunStarted)
+    right = AttemptJudged(**place, sql="SELECT 1", status=Status.CORRECT, judge="execution")
+    assert "result: right (unconfirmed)" in told([start, right])
+    wrong = AttemptJudged(
+        **place,
+        sql="SELECT 1",
+        status=Status.DENOTATION_MISMATCH,
+        judge="ana",
+        remark="per year [/b]",
+        correction="SELECT 2",
+    )
+    text = told([start, wrong])
+    assert "remark of ana: per year [/b]" in text
+    assert "corrected by ana: SELECT 2" in text
