@@ -1,0 +1,260 @@
+"""Judging a prediction by the rows of its gold query (evaluation.md, "Denotation protocols").
+
+A protocol is a row of `PROTOCOLS`; one code path reads it. The gold SQL and its rows live in here
+and never leave: what goes out is a `Score`, or a `QuestionBroken` that names the question alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from core.database.files import DatabaseFolder
+from core.database.rows import Execution, Outcome, Row, published_rows
+from core.database.sandbox import COMPLETE, Sandbox
+from core.errors import MeritoError
+from core.feedback.bird import bird_equal, soft_f1
+from core.feedback.columns import TooHard
+from core.feedback.ending import is_followed
+from core.feedback.spider import says_nothing, spider_equal, spider_order_matters, spider_prepare
+from core.feedback.verdict import QuestionBroken, Status
+from core.question import Question
+
+NO_SQL = "no SQL found in the answer"
+SEVERAL = "more than one statement"
+TOO_HARD = "the result is too regular to compare within the limits"
+TRUNCATED = "the result is larger than the limit for comparing"
+OUT_OF_TIME = "the deadline passed"
+
+
+class DenotationProtocol(msgspec.Struct, frozen=True, kw_only=True):
+    """When two queries count as equal."""
+
+    name: str
+    prepare: Callable[[str, bool], str]
+    """(SQL, keep distinct) -> the text that is run in its place."""
+    order_matters: Callable[[str], bool]
+    """Prepared gold SQL -> whether the order of rows counts."""
+    equal: Callable[[Sequence[Row], Sequence[Row], bool], bool]
+    """(predicted rows, gold rows, order matters) -> verdict."""
+    soft: Callable[[Sequence[Row], Sequence[Row]], float] | None = None
+    """A second figure between 0 and 1, where the benchmark has one."""
+    every_database: bool = False
+    """Whether every database beside the named one is a test case too."""
+    shared_deadline: bool = False
+    """Whether the deadline holds for prediction and gold together."""
+    empty_may_be_right: bool = False
+    """Whether a text without a statement counts as a query without rows."""
+    differences: tuple[str, ...] = ()
+    """Where decisions differ from the published script's on purpose, one sentence each."""
+
+
+_COMMON_DIFFERENCES = (
+    "A prediction that writes, or does anything else the sandbox refuses, is wrong.",
+    "A query stopped by a limit of the sandbox counts as a limit hit, apart from wrong.",
+    "A gold query that fails is a broken question, left out of every rate.",
+)
+
+PROTOCOLS: dict[str, DenotationProtocol] = {
+    protocol.name: protocol
+    for protocol in (
+        DenotationProtocol(
+            name="spider",
+            prepare=spider_prepare,
+            order_matters=spider_order_matters,
+            equal=spider_equal,
+            every_database=True,
+            empty_may_be_right=True,
+            differences=_COMMON_DIFFERENCES,
+        ),
+        DenotationProtocol(
+            name="bird",
+            prepare=lambda sql, _keep_distinct: sql,
+            order_matters=lambda _gold: False,
+            equal=lambda predicted, gold, _ordered: bird_equal(predicted, gold),
+            soft=soft_f1,
+            shared_deadline=True,
+            differences=(
+                *_COMMON_DIFFERENCES,
+                "An empty prediction is wrong, also where the gold result is empty.",
+                "Text that is not UTF-8 is read without its bad bytes instead of failing.",
+            ),
+        ),
+    )
+}
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """What the comparison says of one prediction. It carries nothing of the gold query."""
+
+    status: Status
+    message: str = ""
+    limit_hit: bool = False
+    soft: float | None = None
+    """The protocol's second figure; None where it has none."""
+
+    @property
+    def correct(self) -> bool:
+        """Whether the prediction is right."""
+        return self.status is Status.CORRECT
+
+
+class _Case(msgspec.Struct, frozen=True):
+    """One database and what gold returns on it."""
+
+    path: Path
+    rows: Sequence[Row]
+    seconds: float
+
+
+class _Gold(msgspec.Struct, frozen=True):
+    """A question's gold results; `broken` says why there are none."""
+
+    cases: tuple[_Case, ...] = ()
+    order_matters: bool = False
+    broken: str = ""
+
+
+class Denotation:
+    """Compares predictions with gold under one protocol. Each gold query runs once."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        folder: DatabaseFolder,
+        golds: Mapping[str, str],
+        protocol: str,
+        deadline: float = 30.0,
+        keep_distinct: bool = False,
+    ) -> None:
+        """`golds` is keyed by question id; `deadline` is in seconds. Raises MeritoError for a
+        protocol that there is not."""
+        if protocol not in PROTOCOLS:
+            raise MeritoError(
+                f"There is no protocol '{protocol}'.", f"Choose one of {', '.join(PROTOCOLS)}."
+            )
+        self.protocol = PROTOCOLS[protocol]
+        self._sandbox = sandbox
+        self._folder = folder
+        self._golds = golds
+        self._deadline = deadline
+        self._keep_distinct = keep_distinct
+        self._results: dict[str, _Gold] = {}
+        self._running: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def score(self, question: Question, sql: str, execution: Execution | None = None) -> Score:
+        """Compare `sql` with the question's gold on every test case.
+
+        `execution` is the complete result of `sql` as it stands, where somebody ran it already;
+        it spares a run where the protocol changes nothing, and its failure is what is reported.
+        Raises QuestionBroken where gold is missing, fails, or hits a limit.
+        """
+        gold = await self._gold(question)
+        text = self.protocol.prepare(sql, self._keep_distinct)
+        silent = says_nothing(text)
+        if not sql.strip() or (silent and not self.protocol.empty_may_be_right):
+            return self._wrong(Status.EXECUTION_ERROR, NO_SQL)
+        as_it_stands = text.strip() == sql.strip() and not is_followed(text)
+        known = execution if as_it_stands else None
+        soft: list[float] = []
+        for case in gold.cases:
+            if silent:
+                run = Execution(outcome=Outcome.OK)
+            elif known is not None and case is gold.cases[0]:
+                run = known
+            else:
+                run = await self._run(case.path, text)
+            score = await self._compare(run, case, gold.order_matters)
+            if not score.correct:
+                return self._as_written(score, execution)
+            if score.soft is not None:
+                soft.append(score.soft)
+        return Score(status=Status.CORRECT, soft=sum(soft) / len(soft) if soft else None)
+
+    async def _compare(self, run: Execution, case: _Case, order_matters: bool) -> Score:
+        failure = self._failure(run, case)
+        if failure is not None:
+            return failure
+        rows = published_rows(run)
+        try:
+            equal = await asyncio.to_thread(self.protocol.equal, rows, case.rows, order_matters)
+        except TooHard:
+            return self._wrong(Status.EXECUTION_ERROR, TOO_HARD, limit_hit=True)
+        soft = self.protocol.soft
+        return Score(
+            status=Status.CORRECT if equal else Status.DENOTATION_MISMATCH,
+            soft=None if soft is None else await asyncio.to_thread(soft, rows, case.rows),
+        )
+
+    def _failure(self, run: Execution, case: _Case) -> Score | None:
+        """Why an execution cannot be compared; None where it can."""
+        shared = case.seconds if self.protocol.shared_deadline else 0.0
+        if run.outcome is Outcome.ERROR:
+            return self._wrong(Status.EXECUTION_ERROR, run.error)
+        if run.outcome is Outcome.TIMEOUT or run.seconds + shared > self._deadline:
+            return self._wrong(Status.TIMEOUT, run.error or OUT_OF_TIME)
+        if run.outcome is Outcome.LIMIT or run.truncated:
+            return self._wrong(Status.EXECUTION_ERROR, run.error or TRUNCATED, limit_hit=True)
+        return None
+
+    def _wrong(self, status: Status, message: str, limit_hit: bool = False) -> Score:
+        soft = None if self.protocol.soft is None else 0.0
+        return Score(status=status, message=message, limit_hit=limit_hit, soft=soft)
+
+    def _as_written(self, score: Score, execution: Execution | None) -> Score:
+        """A wrong answer's score as its author should see it: of the SQL as written, where that
+        was run, and not of the text that the protocol ran in its place."""
+        if execution is None or score.limit_hit:
+            return score
+        if execution.outcome is Outcome.ERROR:
+            return self._wrong(Status.EXECUTION_ERROR, execution.error)
+        if execution.outcome is Outcome.OK and score.status is Status.EXECUTION_ERROR:
+            return self._wrong(Status.DENOTATION_MISMATCH, "")
+        return score
+
+    async def _run(self, path: Path, text: str) -> Execution:
+        if is_followed(text):
+            return Execution(outcome=Outcome.ERROR, error=SEVERAL)
+        return await self._sandbox.execute(path, text, deadline=self._deadline, caps=COMPLETE)
+
+    async def _gold(self, question: Question) -> _Gold:
+        async with self._running[question.id]:
+            if question.id not in self._results:
+                self._results[question.id] = await self._run_gold(question)
+        gold = self._results[question.id]
+        if gold.broken:
+            raise QuestionBroken(
+                f"Question {question.id} (database {question.database}) cannot be judged: "
+                f"{gold.broken}."
+            )
+        return gold
+
+    async def _run_gold(self, question: Question) -> _Gold:
+        """Run gold on every test case. The DBMS's message would quote gold, so it is not passed on."""
+        sql = self._golds.get(question.id, "")
+        if not sql.strip():
+            return _Gold(broken="it has no gold query")
+        text = self.protocol.prepare(sql, self._keep_distinct)
+        paths = [self._folder.path(question.database)]
+        if self.protocol.every_database:
+            paths += [p for p in self._folder.test_cases(question.database) if p not in paths]
+        cases = []
+        for path in paths:
+            run = await self._run(path, text)
+            broken = _BROKEN.get(run.outcome, "") or (_TOO_LARGE if run.truncated else "")
+            if broken:
+                return _Gold(broken=broken)
+            cases.append(_Case(path, published_rows(run), run.seconds))
+        return _Gold(tuple(cases), self.protocol.order_matters(text))
+
+
+_TOO_LARGE = "its gold result is larger than the limit for comparing"
+_BROKEN = {
+    Outcome.ERROR: "its gold query fails",
+    Outcome.TIMEOUT: "its gold query does not end within the deadline",
+    Outcome.LIMIT: "its gold query hits a limit of the sandbox",
+}
