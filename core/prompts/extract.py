@@ -11,13 +11,10 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 import msgspec
 
 from core.prompts.statement import Statement, statements
-
-Finish = Literal["stop", "length"]
 
 
 class Extraction(msgspec.Struct, frozen=True):
@@ -28,14 +25,16 @@ class Extraction(msgspec.Struct, frozen=True):
 
 
 _THOUGHT = r"think|thinking|thought|reasoning"
-_CLOSED_THOUGHT = re.compile(rf"<({_THOUGHT})\b[^<>]*>.*?</\1\s*>", re.I | re.S)
-_OPEN_THOUGHT = re.compile(rf"<(?:{_THOUGHT})\b[^<>]*>", re.I)
-_STRAY_THOUGHT_END = re.compile(rf"</(?:{_THOUGHT})\s*>", re.I)
+_THOUGHT_MARK = re.compile(rf"<\s*(/?)\s*(?:{_THOUGHT})\b[^<>]*>", re.I)
 _ANSWER = re.compile(r"<\s*(/?)\s*answer\b[^<>]*>", re.I)
 _TAG = re.compile(rf"</?\s*(?:answer|sql|query|code|pre|reflection|{_THOUGHT})\b[^<>=]*>", re.I)
 _FENCE = re.compile(r"`{3,}|~{3,}")
+_LITERAL = re.compile(r"'(?:[^']|'')*'")
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#39|#x27|#34);", re.I)
 _ESCAPED_TAG = re.compile(r"&lt;\s*/?\s*answer\b[^&]*&gt;", re.I)
 _REFLECTION = re.compile(r"<\s*reflection\b[^<>]*>(.*?)(?:<\s*/\s*reflection\s*>|\Z)", re.I | re.S)
+
+_DECODED = "HTML entities decoded"
 
 
 class _Segment(msgspec.Struct, frozen=True):
@@ -55,7 +54,10 @@ def extract_sql(text: str, finish: str = "stop") -> Extraction:
     of these holds several statements, the first complete one that reads is kept. Never raises.
     """
     notes: list[str] = []
-    text = _without_thoughts(_decoded(text, notes), finish, notes)
+    if _ESCAPED_TAG.search(text):
+        notes.append(_DECODED)
+        text = html.unescape(text)
+    text = _without_thoughts(text, finish, notes)
     if not text.strip():
         return Extraction("", (*notes, "empty answer"))
     choice = _choose(text)
@@ -81,29 +83,27 @@ def extract_reflection(text: str, finish: str = "stop") -> str:
     return _scrubbed(words)
 
 
-def _decoded(text: str, notes: list[str]) -> str:
-    """An answer whose very tags are escaped was escaped as a whole."""
-    if not _ESCAPED_TAG.search(text):
-        return text
-    notes.append("HTML entities decoded")
-    return html.unescape(text)
-
-
 def _without_thoughts(text: str, finish: str, notes: list[str]) -> str:
-    shorter = _CLOSED_THOUGHT.sub("\n", text)
-    ends = list(_STRAY_THOUGHT_END.finditer(shorter))
-    if ends:
-        shorter = shorter[ends[-1].end() :]
-    if shorter != text:
-        notes.append("thinking left out")
-    opened = _OPEN_THOUGHT.search(shorter)
-    if opened is None:
-        return shorter
-    before, thought = shorter[: opened.start()], shorter[opened.end() :]
-    if _ANSWER.search(thought) or (finish != "length" and not before.strip()):
-        # It forgot to close the block; what was cut off inside of one is no answer.
+    """What the model said aloud. A block's end without a begin ends a block that the engine's
+    chat template began."""
+    aloud: list[str] = []
+    position, opened = 0, False
+    for mark in _THOUGHT_MARK.finditer(text):
+        if mark[1]:
+            aloud = aloud if opened else []
+            position, opened = mark.end(), False
+        elif not opened:
+            aloud.append(text[position : mark.start()])
+            position, opened = mark.end(), True
+    rest, before = text[position:], "\n".join(aloud)
+    if not opened:
+        if position:
+            notes.append("thinking left out")
+        return f"{before}\n{rest}" if aloud else rest
+    if _ANSWER.search(rest) or (finish != "length" and not before.strip()):
         notes.append("thinking left open")
-        return f"{before}\n{thought}"
+        return f"{before}\n{rest}"
+    # What stands in a block that was cut off is a draft and no answer.
     notes.append("thinking cut off" if finish == "length" else "thinking left out")
     return before
 
@@ -111,8 +111,8 @@ def _without_thoughts(text: str, finish: str, notes: list[str]) -> str:
 def _choose(text: str) -> tuple[_Segment, Statement, bool] | None:
     """The best segment's best statement: complete reads first, then any statement at all."""
     fallback: tuple[_Segment, Statement, bool] | None = None
-    for segment in _segments(text):
-        found = statements(_plain(segment.text))
+    for segment in map(_operators_decoded, _segments(text)):
+        found = statements(_TAG.sub("\n\n", _FENCE.sub("\n\n", segment.text)))
         several = len(found) > 1
         for statement in found:
             if statement.reads and statement.complete:
@@ -177,9 +177,11 @@ def _in_json(text: str, notes: tuple[str, ...]) -> Iterator[_Segment]:
                 yield _Segment(value, True, (*notes, "taken out of JSON"))
 
 
-def _plain(text: str) -> str:
-    """Without fences and tags, each a paragraph's end."""
-    return _TAG.sub("\n\n", _FENCE.sub("\n\n", text))
+def _operators_decoded(segment: _Segment) -> _Segment:
+    """`a &lt; 5` is an escaped operator, while 'AT&amp;T' may be what the table holds."""
+    if not _ENTITY.search(_LITERAL.sub("", segment.text)):
+        return segment
+    return _Segment(html.unescape(segment.text), segment.closed, (*segment.notes, _DECODED))
 
 
 def _scrubbed(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 
 import msgspec
@@ -56,8 +55,6 @@ _PIECE = re.compile(
     r"|(?P<plain>[^'\"`\[\-/();]+|.)",
     re.S,
 )
-_LITERAL = re.compile(r"'(?:[^']|'')*'")
-_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#39|#x27|#34);", re.I)
 _CONTINUES = re.compile(
     r"\s*(?:(?:select|from|where|group|order|having|limit|offset|union|intersect|except|join|inner"
     r"|left|right|full|cross|natural|outer|on|using|and|or|not|as|when|then|else|end|window|values"
@@ -95,9 +92,7 @@ class _End(msgspec.Struct, frozen=True):
 
 
 def statements(text: str) -> list[Statement]:
-    """Every statement in `text`, in order, at most MOST_STATEMENTS of them; HTML entities outside
-    of literals are decoded first."""
-    text = _decoded(text)
+    """Every statement in `text`, in order, at most MOST_STATEMENTS of them."""
     found: list[Statement] = []
     position = 0
     while len(found) < MOST_STATEMENTS and (start := _next_start(text, position)) is not None:
@@ -115,11 +110,6 @@ def statements(text: str) -> list[Statement]:
             )
         position = max(end.at, start.at + 1)
     return found
-
-
-def _decoded(text: str) -> str:
-    """`a &lt; 5` is an escaped operator, while 'AT&amp;T' may be what the table holds."""
-    return html.unescape(text) if _ENTITY.search(_LITERAL.sub("", text)) else text
 
 
 def _next_start(text: str, position: int) -> _Start | None:
