@@ -294,9 +294,23 @@ _decoder = msgspec.json.Decoder(AnyEvent)
 _encoder = msgspec.json.Encoder()
 
 
-def to_json(event: AnyEvent) -> bytes:
-    """One event as one line of JSON, without the line break."""
-    return _encoder.encode(event)
+def to_json(event: Event) -> bytes:
+    """One event as one line of JSON, without the line break. JSON has no place for a lone
+    surrogate: it becomes U+FFFD."""
+    try:
+        return _encoder.encode(event)
+    except UnicodeEncodeError:
+        return _encoder.encode(_without_surrogates(msgspec.to_builtins(event)))
+
+
+def _without_surrogates(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_surrogates(item) for item in value]
+    return value
 
 
 def from_json(line: bytes | str) -> AnyEvent:

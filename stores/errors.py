@@ -1,0 +1,58 @@
+"""What can go wrong with the file, each as one sentence that names it and the way out."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.errors import MeritoError
+
+
+class StoreTrouble(MeritoError):
+    """The store's file cannot be used as asked."""
+
+
+class StoreInUse(StoreTrouble):
+    """Another process writes to the store."""
+
+
+class StoreConflict(MeritoError):
+    """What should be written contradicts what is stored; nothing was written."""
+
+
+RESTORE = "Restore a backup over it, or move it away and start a new store with --store."
+
+SENTENCES: tuple[tuple[str, str, str], ...] = (
+    ("SQLITE_FULL", "no space is left for it", "Free some space and go on; nothing stored is lost."),
+    ("SQLITE_READONLY", "it cannot be written to", "Check its permissions, or choose another --store."),
+    ("SQLITE_PERM", "it cannot be written to", "Check its permissions, or choose another --store."),
+    ("SQLITE_CANTOPEN", "it cannot be opened", "Check the folder and its permissions."),
+    ("SQLITE_CORRUPT", "it is damaged", RESTORE),
+    ("SQLITE_NOTADB", "it is no Merito store", "Name another file with --store."),
+    ("SQLITE_IOERR", "the disk refuses to read or write it", "Check the disk's space and health."),
+    ("SQLITE_BUSY", "another process keeps it locked", "Wait for that process, or end it."),
+    ("SQLITE_LOCKED", "another process keeps it locked", "Wait for that process, or end it."),
+    ("SQLITE_TOOBIG", "a text is too long for it", "Shorten the question or its schema."),
+    ("SQLITE_CONSTRAINT", "what should be written contradicts it", "Run `merito doctor` to check it."),
+)
+"""SQLite's error names (their beginning) with what they mean here; the first that fits counts."""
+
+
+def trouble(path: Path, error: sqlite3.Error) -> StoreTrouble:
+    """SQLite's error about the store at `path` in the user's words."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    for beginning, problem, mend in SENTENCES:
+        if name.startswith(beginning):
+            return StoreTrouble(f"The store {path}: {problem} ({error}).", mend)
+    return StoreTrouble(f"The store {path} failed: {error}.", "Run `merito doctor` to check it.")
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """Turn every SQLite error inside the block into a StoreTrouble about `path`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise trouble(path, error) from error

@@ -1,0 +1,188 @@
+"""The open file: its one connection, its transactions, and the events in it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from core.run.events import AnyEvent, RunEnded, TokenDelta
+from stores.errors import StoreConflict, StoreTrouble, in_words
+from stores.journal import LIBRARY, StoredEvent, decode, encode, kind
+from stores.projections import project
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+    from sqlite_utils import Database
+
+PAGE = 500
+"""Rows that are read at a time, so that no cursor stays open between two calls."""
+
+POLL_SECONDS = 0.1
+
+
+class Ledger:
+    """An open store, as far as events go. `Store` adds what can be asked of it."""
+
+    def __init__(
+        self, path: Path, conn: sqlite3.Connection, lock: BaseFileLock | None, notice: str = ""
+    ) -> None:
+        self.path = path
+        self.notice = notice
+        """Why the store is read-only although it was to be written; empty otherwise."""
+        self._conn = conn
+        self._lock = lock
+        self._guard = threading.RLock()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether this store can only be read."""
+        return self._lock is None
+
+    def close(self) -> None:
+        """Fold the WAL into the file and give the lock back. Closing twice does nothing."""
+        with self._guard:
+            try:
+                with in_words(self.path):
+                    self._conn.close()
+            finally:
+                if self._lock is not None:
+                    self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def database(self) -> Database:
+        """The same connection through sqlite-utils, for queries beyond those offered here."""
+        from stores.birth import database
+
+        return database(self._conn)
+
+    def append(self, events: Iterable[AnyEvent]) -> None:
+        """Commit events and what they change, all or nothing, durable when this returns.
+
+        An event that is stored already is passed over. Raises StoreConflict where another event has
+        its place, where a number is left out, or where it contradicts what is stored; StoreTrouble
+        where the file cannot be written.
+        """
+        lines = [(event, encode(event)) for event in events if not isinstance(event, TokenDelta)]
+        if not lines:
+            return
+        with self._transaction() as conn:
+            for event, body in lines:
+                _append(conn, event, body)
+
+    def append_own(self, events: Sequence[StoredEvent]) -> None:
+        """Commit events of the library's own log; they are numbered here."""
+        with self._transaction() as conn:
+            last = _last_seq(conn, LIBRARY)
+            for seq, event in enumerate(events, start=last + 1):
+                numbered = _numbered(event, seq)
+                _append(conn, numbered, encode(numbered))
+
+    def events(self, run: str, after: int = 0) -> Iterator[AnyEvent]:
+        """The stored events of a run in order, from the one that follows number `after`. `run` is
+        the whole id."""
+        while page := self._page(run, after):
+            yield from page
+            after = page[-1].seq
+
+    async def follow(self, run: str, after: int = 0) -> AsyncIterator[AnyEvent]:
+        """The stored events of a run, then those that its writer adds, as they are committed. Ends
+        after a RunEnded that nothing follows."""
+        seen = -1
+        last: AnyEvent | None = None
+        while True:
+            version = self._rows("PRAGMA data_version")[0][0]
+            if version != seen:
+                for event in self.events(run, after):
+                    yield event
+                    last, after = event, event.seq
+                seen = version
+            if isinstance(last, RunEnded):
+                return
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _page(self, run: str, after: int) -> list[AnyEvent]:
+        rows = self._rows(
+            "SELECT body FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
+            (run, after, PAGE),
+        )
+        return [cast("AnyEvent", decode(row[0])) for row in rows]
+
+    def _rows(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[sqlite3.Row]:
+        with self._guard, in_words(self.path):
+            return self._conn.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """BEGIN IMMEDIATE ... COMMIT; whatever goes wrong rolls everything back."""
+        if self.read_only:
+            raise StoreTrouble(
+                f"The store {self.path} is open read-only.",
+                self.notice or "Open it for writing to change it.",
+            )
+        with self._guard, in_words(self.path):
+            self._conn.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._conn
+                self._conn.execute("COMMIT")
+            except BaseException:
+                if self._conn.in_transaction:
+                    self._conn.execute("ROLLBACK")
+                raise
+
+
+def _append(conn: sqlite3.Connection, event: StoredEvent, body: str) -> None:
+    last = _last_seq(conn, event.run)
+    if event.seq <= last:
+        _same(conn, event, body)
+        return
+    if event.seq != last + 1:
+        raise StoreConflict(
+            f"Event {event.seq} of the run {event.run} cannot follow event {last}.",
+            "Resume the run from the store.",
+        )
+    try:
+        cursor = conn.execute(
+            "INSERT INTO events (run, seq, at, kind, body) VALUES (?, ?, ?, ?, ?)",
+            (event.run, event.seq, event.at, kind(event), body),
+        )
+        assert cursor.lastrowid is not None
+        project(conn, cursor.lastrowid, event)
+    except sqlite3.IntegrityError as contradiction:
+        raise StoreConflict(
+            f"Event {event.seq} ({kind(event)}) of the run {event.run} contradicts what is stored:"
+            f" {contradiction}."
+        ) from contradiction
+
+
+def _same(conn: sqlite3.Connection, event: StoredEvent, body: str) -> None:
+    stored = conn.execute(
+        "SELECT body FROM events WHERE run = ? AND seq = ?", (event.run, event.seq)
+    ).fetchone()
+    if stored is None or stored[0] != body:
+        raise StoreConflict(
+            f"The run {event.run} has another event {event.seq} already.",
+            "Resume the run from the store.",
+        )
+
+
+def _last_seq(conn: sqlite3.Connection, run: str) -> int:
+    return int(
+        conn.execute("SELECT coalesce(max(seq), 0) FROM events WHERE run = ?", (run,)).fetchone()[0]
+    )
+
+
+def _numbered(event: StoredEvent, seq: int) -> StoredEvent:
+    import msgspec
+
+    return msgspec.structs.replace(event, seq=seq)

@@ -1,0 +1,188 @@
+"""What can be asked about memories, and how people review them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from core.feedback.verdict import FailureType
+from core.memory.entry import MemoryEntry, Polarity, ReviewDecision, ReviewState
+from stores.errors import StoreConflict
+from stores.journal import LIBRARY, EntryImported, EntryReviewed
+from stores.ledger import Ledger
+from stores.projections import entry_text
+from stores.runs import chosen
+
+_entries = msgspec.json.Decoder(MemoryEntry)
+
+STATE = """coalesce(
+    (SELECT state FROM reviews WHERE memory = m.id ORDER BY number DESC, at DESC LIMIT 1),
+    CASE m.confirmed WHEN 1 THEN 'approved' ELSE 'pending' END)"""
+"""An entry's review state: its newest decision, or where it starts (merit.md, "Memory entry")."""
+
+
+class EntryFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which entries are meant; a field that is left out allows everything."""
+
+    polarity: Polarity | None = None
+    failure: FailureType | None = None
+    database: str | None = None
+    state: ReviewState | None = None
+    run: str | None = None
+    """The whole id of the run that taught them."""
+    before: int | None = None
+    """Only entries whose source position is lower: the causal rule within one run."""
+    text: str = ""
+    """Words that all occur in question, SQL, delta, message or database; beginnings count."""
+    limit: int | None = None
+
+
+class EntryUsage(msgspec.Struct, frozen=True):
+    """What became of an entry after it was learned."""
+
+    retrieved: int = 0
+    """Prompts that it went into."""
+    episodes: int = 0
+    """Episodes that these prompts belong to."""
+    repaired: int = 0
+    """Those of the episodes that ended repaired."""
+
+
+class Library(Ledger):
+    """Questions about memories, and their reviews."""
+
+    def entries(self, wanted: EntryFilter | None = None) -> list[MemoryEntry]:
+        """The entries that the filter allows, oldest first; with `text`, best match first."""
+        wanted = wanted or EntryFilter()
+        conditions, parameters = _conditions(wanted)
+        words = _match(wanted.text)
+        source = "memories m"
+        order = "m.number"
+        if words:
+            source = "memories_fts JOIN memories m ON m.number = memories_fts.rowid"
+            conditions.append("memories_fts MATCH :words")
+            parameters["words"] = words
+            order = "memories_fts.rank, m.number"
+        where = " AND ".join(conditions) or "1"
+        parameters["limit"] = -1 if wanted.limit is None else wanted.limit
+        rows = self._rows(
+            f"SELECT m.entry FROM {source} WHERE {where} ORDER BY {order} LIMIT :limit", parameters
+        )
+        return [_entries.decode(row[0]) for row in rows]
+
+    def entry(self, name: str) -> MemoryEntry:
+        """The entry with this id, or the only one whose id begins so. Raises MeritoError."""
+        rows = self._rows("SELECT entry FROM memories WHERE id = ?", (name,))
+        if not rows:
+            ids = [row[0] for row in self._rows("SELECT id FROM memories ORDER BY id")]
+            rows = self._rows("SELECT entry FROM memories WHERE id = ?", (chosen(name, ids, "memory"),))
+        return _entries.decode(rows[0][0])
+
+    def review(self, decision: ReviewDecision, *further: ReviewDecision) -> None:
+        """Keep decisions about entries; all or none. Nothing is ever overwritten: an undo is
+        another decision. Raises MeritoError for an unknown entry."""
+        decisions = (decision, *further)
+        for one in decisions:
+            self.entry(one.memory)
+        self.append_own(
+            [EntryReviewed(run=LIBRARY, seq=0, at=one.at, decision=one) for one in decisions]
+        )
+
+    def undo_of(self, memory: str, *, who: str, at: float, remark: str = "") -> ReviewDecision:
+        """The decision that takes back an entry's last one: it brings back the state before it.
+        Raises StoreConflict where there is nothing to take back."""
+        history = self.history(memory)
+        if not history:
+            raise StoreConflict(f"Nobody has decided about the memory {memory} yet.")
+        before = history[-2].state if len(history) > 1 else self._first_state(memory)
+        return ReviewDecision(
+            memory=memory, state=before, who=who, at=at, remark=remark or "last decision taken back"
+        )
+
+    def history(self, memory: str) -> list[ReviewDecision]:
+        """Every decision about an entry, oldest first."""
+        rows = self._rows(
+            "SELECT memory, state, who, at, remark FROM reviews WHERE memory = ? ORDER BY number, at",
+            (memory,),
+        )
+        return [
+            ReviewDecision(
+                memory=row[0], state=ReviewState(row[1]), who=row[2], at=row[3], remark=row[4]
+            )
+            for row in rows
+        ]
+
+    def review_states(self, ids: Sequence[str] | None = None) -> dict[str, ReviewState]:
+        """The review state of these entries, or of all."""
+        rows = self._rows(f"SELECT m.id, {STATE} FROM memories m ORDER BY m.number")
+        wanted = None if ids is None else set(ids)
+        return {row[0]: ReviewState(row[1]) for row in rows if wanted is None or row[0] in wanted}
+
+    def usage(self, memory: str) -> EntryUsage:
+        """How often an entry was used, and how often the question was then repaired."""
+        return self.usages().get(memory, EntryUsage())
+
+    def usages(self) -> dict[str, EntryUsage]:
+        """`usage` of every entry that was ever retrieved."""
+        rows = self._rows(
+            "SELECT memory, count(*), count(DISTINCT r.run || char(31) || r.position),"
+            " count(DISTINCT CASE e.outcome WHEN 'repaired' THEN r.run || char(31) || r.position END)"
+            " FROM retrieved r LEFT JOIN episodes e USING (run, position) WHERE taken GROUP BY memory"
+        )
+        return {row[0]: EntryUsage(*row[1:]) for row in rows}
+
+    def keep(self, entries: Iterable[MemoryEntry], *, at: float) -> int:
+        """Add entries that came from elsewhere, all or none; those that are stored already are
+        passed over. Returns how many were new. Raises StoreConflict where an id stands for another
+        entry here."""
+        fresh: dict[str, MemoryEntry] = {}
+        for entry in entries:
+            known = self._text_of(entry.id)
+            earlier = entry_text(fresh[entry.id]) if entry.id in fresh else known
+            if earlier is not None and earlier != entry_text(entry):
+                raise StoreConflict(
+                    f"Another memory with the id {entry.id} is stored already.",
+                    "Nothing was imported. Import into another --store.",
+                )
+            if known is None:
+                fresh[entry.id] = entry
+        self.append_own(
+            [EntryImported(run=LIBRARY, seq=0, at=at, entry=entry) for entry in fresh.values()]
+        )
+        return len(fresh)
+
+    def newest(self) -> tuple[int, str]:
+        """How many entries there are, and the id of the newest ('' where there is none)."""
+        rows = self._rows("SELECT count(*), coalesce(max(number), 0) FROM memories")
+        found = self._rows("SELECT id FROM memories WHERE number = ?", (rows[0][1],))
+        return rows[0][0], found[0][0] if found else ""
+
+    def _first_state(self, memory: str) -> ReviewState:
+        return ReviewState.APPROVED if self.entry(memory).confirmed else ReviewState.PENDING
+
+    def _text_of(self, memory: str) -> str | None:
+        rows = self._rows("SELECT entry FROM memories WHERE id = ?", (memory,))
+        return rows[0][0] if rows else None
+
+
+COLUMNS = (
+    ("polarity", "m.polarity = :polarity"),
+    ("failure", "m.failure = :failure"),
+    ("database", "m.database = :database COLLATE NOCASE"),
+    ("state", f"{STATE} = :state"),
+    ("run", "m.run = :run"),
+    ("before", "m.position < :before"),
+)
+
+
+def _conditions(wanted: EntryFilter) -> tuple[list[str], dict[str, object]]:
+    """The conditions of the fields that are set, with their values."""
+    chosen_fields = [(name, sql) for name, sql in COLUMNS if getattr(wanted, name) is not None]
+    return [sql for _, sql in chosen_fields], {name: getattr(wanted, name) for name, _ in chosen_fields}
+
+
+def _match(text: str) -> str:
+    """What a person typed as an FTS5 query that means just these words, beginnings included."""
+    words = text.replace("\x00", " ").replace('"', " ").split()
+    return " ".join(f'"{word}"*' for word in words)

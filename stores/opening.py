@@ -1,0 +1,158 @@
+"""How the store's file is opened: looked at before it is touched, one writer at a time.
+
+SQLite before 3.51.3 can corrupt a WAL file when a checkpoint meets another process's write. Only
+the writer writes and checkpoints here, and it holds an inter-process lock for as long as it is open;
+readers open the file read-only, which never checkpoints.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.request import pathname2url
+
+from stores import schema
+from stores.errors import RESTORE, StoreInUse, StoreTrouble, in_words
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+MAGIC = b"SQLite format 3\x00"
+HEADER = 100
+BUSY_SECONDS = 5.0
+
+
+def version() -> int:
+    """The version of stores that this program writes."""
+    return len(schema.MIGRATIONS)
+
+
+def beside(path: Path, ending: str) -> Path:
+    """A file that belongs to the store: its lock, its WAL, its vectors, its backups."""
+    return path.with_name(path.name + ending)
+
+
+def connect(path: Path, mode: str) -> sqlite3.Connection:
+    """A connection that begins and ends transactions only where it is told to.
+
+    `mode` is SQLite's: ro, rw, rwc. A file on a medium that cannot hold SQLite's side files is read
+    as it is, as long as nothing waits in a WAL beside it.
+    """
+    uri = f"file:{pathname2url(str(path.resolve()))}?mode={mode}"
+    try:
+        return _connected(uri)
+    except sqlite3.OperationalError:
+        if mode != "ro" or _has_content(beside(path, "-wal")):
+            raise
+        return _connected(uri + "&immutable=1")
+
+
+def _connected(uri: str) -> sqlite3.Connection:
+    conn = sqlite3.connect(
+        uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS
+    )
+    try:
+        for pragma in ("trusted_schema = 0", "cell_size_check = 1", "foreign_keys = 1"):
+            conn.execute(f"PRAGMA {pragma}")
+        conn.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
+    except BaseException:
+        conn.close()
+        raise
+    return conn
+
+
+def inspect(path: Path) -> int:
+    """The version of the store at `path`, found without changing a byte of it. Raises StoreTrouble
+    where it is missing, something else, cut short, or newer than this program."""
+    _inspect_header(path)
+    with in_words(path):
+        conn = connect(path, "ro")
+        try:
+            identity = conn.execute("PRAGMA application_id").fetchone()[0]
+            found = int(conn.execute("PRAGMA user_version").fetchone()[0])
+        finally:
+            conn.close()
+    if identity != schema.APPLICATION_ID:
+        raise StoreTrouble(
+            f"{path} is an SQLite database, but no Merito store.", "Name another file with --store."
+        )
+    if found > version():
+        raise StoreTrouble(
+            f"The store {path} has version {found}; this Merito reads up to {version()}.",
+            "Update Merito, or name another file with --store. The store was not touched.",
+        )
+    return found
+
+
+def _inspect_header(path: Path) -> None:
+    try:
+        if path.is_dir():
+            raise StoreTrouble(f"{path} is a folder, not a store.", "Name a file with --store.")
+        with path.open("rb") as file:
+            header = file.read(HEADER)
+            size = file.seek(0, os.SEEK_END)
+    except FileNotFoundError:
+        raise StoreTrouble(
+            f"There is no store at {path}.",
+            "Check the path (--store, MERITO_STORE); 'merito demo' and 'merito run' start a new one.",
+        ) from None
+    except OSError as wrong:
+        raise StoreTrouble(
+            f"The store {path} cannot be read: {wrong.strerror}.", "Check its permissions."
+        ) from None
+    if len(header) < HEADER or not header.startswith(MAGIC):
+        what = "is empty" if not header else "is no Merito store"
+        raise StoreTrouble(f"{path} {what}; it was not touched.", "Name another file with --store.")
+    page = struct.unpack(">H", header[16:18])[0]
+    pages = struct.unpack(">I", header[28:32])[0]
+    whole = pages * (65536 if page == 1 else page)
+    if size < whole and not _has_content(beside(path, "-wal")):
+        raise StoreTrouble(
+            f"The store {path} is cut short: it has {size:,} of its {whole:,} bytes.",
+            RESTORE,
+        )
+
+
+def _has_content(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def claim(path: Path) -> BaseFileLock:
+    """Become the one writer. Raises StoreInUse where there is one already, StoreTrouble where the
+    folder cannot be written to."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(beside(path, ".lock"), timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise StoreInUse(
+            f"Another Merito is writing to {path}.",
+            "Wait until it has ended, or open the store read-only; readers follow it live.",
+        ) from None
+    except OSError as wrong:
+        raise StoreTrouble(
+            f"The store {path} cannot be written: {path.parent}: {wrong.strerror or wrong}.",
+            "Check the folder's permissions and space, or choose another --store.",
+        ) from None
+    return lock
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in `folder` survive a power cut, where the platform can."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,226 @@
+"""What can be asked about runs."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import msgspec
+
+from core.errors import MeritoError
+from core.models.chat import Answer, ModelDescription
+from core.question import Question
+from core.run.events import (
+    AnswerWritten,
+    AnyEvent,
+    AttemptJudged,
+    EpisodeEnded,
+    EpisodeStarted,
+    ReflectionWritten,
+    RunResumed,
+    RunSettings,
+    RunStarted,
+)
+from core.run.progress import Progress
+from stores.journal import LIBRARY, decode
+from stores.ledger import Ledger
+from stores.projections import FINISHED, settings_text
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A run in a list of runs."""
+
+    id: str
+    started: float
+    last_at: float
+    state: str
+    """open (its last session did not end, or goes on), finished, stopped, interrupted, ..."""
+    dataset: str
+    strategy: str
+    questions: int
+    ended: int
+    """Episodes that are final."""
+    sessions: int
+    last_seq: int
+    seconds: float
+    """Time worked: the time between two sessions does not count."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.state == FINISHED
+
+
+class ResumeState(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is needed to go on with a run."""
+
+    run: str
+    settings: RunSettings
+    model: ModelDescription
+    questions: tuple[Question, ...]
+    problems: tuple[str, ...]
+    versions: dict[str, str]
+    progress: Progress
+
+
+RECORDS = """
+SELECT id, started, last_at, state, dataset, strategy, questions, sessions, last_seq, seconds,
+    (SELECT count(*) FROM episodes WHERE run = runs.id AND outcome IS NOT NULL) AS ended
+FROM runs
+"""
+
+CLOSES_A_GROUP = (EpisodeStarted, AttemptJudged, ReflectionWritten)
+"""After these an unfinished episode can be taken up; what came later is done again."""
+
+
+class RunReading(Ledger):
+    """Questions about runs."""
+
+    def runs(self) -> list[RunRecord]:
+        """Every run, the newest first."""
+        return self._records("ORDER BY started DESC, id")
+
+    def run(self, name: str) -> RunRecord:
+        """The run with this id, or the only one whose id begins so. Raises MeritoError."""
+        ids = [row[0] for row in self._rows("SELECT id FROM runs ORDER BY id")]
+        return self._records("WHERE id = ?", chosen(name, ids, "run"))[0]
+
+    def find_run(self, settings: RunSettings) -> RunRecord | None:
+        """The newest unfinished run with equal settings, if there is one."""
+        found = self._records(
+            "WHERE settings = ? AND state <> ? ORDER BY started DESC, id LIMIT 1",
+            settings_text(settings),
+            FINISHED,
+        )
+        return found[0] if found else None
+
+    def opening(self, run: str) -> RunStarted:
+        """The event that a run began with. Raises MeritoError where there is no such run."""
+        rows = self._rows(
+            "SELECT body FROM events WHERE run = ? AND seq = 1 AND run <> ?", (run, LIBRARY)
+        )
+        if not rows:
+            raise MeritoError(f"There is no run {run}.")
+        return cast("RunStarted", decode(rows[0][0]))
+
+    def resume_state(self, name: str) -> ResumeState:
+        """What is needed to go on with a run. Raises MeritoError where it is finished or unknown."""
+        record = self.run(name)
+        if record.finished:
+            raise MeritoError(
+                f"The run {record.id} is finished.", f"See it with: merito replay {record.id}"
+            )
+        opening = self.opening(record.id)
+        return ResumeState(
+            run=record.id,
+            settings=opening.settings,
+            model=opening.model,
+            questions=opening.questions,
+            problems=opening.problems,
+            versions=opening.versions,
+            progress=self._progress(record),
+        )
+
+    def prediction(self, key: str) -> Answer | None:
+        """The initial answer that was first given under this key (model, prompt and sampling)."""
+        rows = self._rows(
+            "SELECT body FROM predictions JOIN events USING (run, seq) WHERE key = ?", (key,)
+        )
+        if not rows:
+            return None
+        written = cast("AnswerWritten", decode(rows[0][0]))
+        return Answer(
+            text=written.text,
+            usage=written.usage,
+            finish="length" if written.finish == "length" else "stop",
+            seconds=written.seconds,
+        )
+
+    def _progress(self, record: RunRecord) -> Progress:
+        finished = {
+            event.position: event
+            for event in self._of_kind(record.id, "episode_ended")
+            if isinstance(event, EpisodeEnded)
+        }
+        open_positions = self._rows(
+            "SELECT position FROM episodes WHERE run = ? AND outcome IS NULL ORDER BY position",
+            (record.id,),
+        )
+        return Progress(
+            finished=finished,
+            unfinished={row[0]: self._committed(record.id, row[0]) for row in open_positions},
+            next_seq=record.last_seq + 1,
+            entries=tuple(ending.memory for ending in finished.values() if ending.memory),
+        )
+
+    def _committed(self, run: str, position: int) -> tuple[AnyEvent, ...]:
+        """An unfinished episode up to the last attempt or reflection that is complete.
+
+        A session that ended half-way through an attempt leaves the attempt's first events behind,
+        and the next session makes the whole attempt again: only the last try of each step counts.
+        """
+        whole: list[AnyEvent] = []
+        group: list[AnyEvent] = []
+        for event in self._of_position(run, position):
+            if isinstance(event, RunResumed):
+                group = []
+                continue
+            group.append(event)
+            if isinstance(event, CLOSES_A_GROUP):
+                whole += group
+                group = []
+        return tuple(whole)
+
+    def _of_kind(self, run: str, kind: str) -> list[AnyEvent]:
+        rows = self._rows(
+            "SELECT body FROM events WHERE run = ? AND kind = ? ORDER BY seq", (run, kind)
+        )
+        return [cast("AnyEvent", decode(row[0])) for row in rows]
+
+    def _of_position(self, run: str, position: int) -> list[AnyEvent]:
+        rows = self._rows(
+            "SELECT body FROM events JOIN episodes USING (run) WHERE run = ? AND position = ?"
+            " AND seq >= first_seq AND (kind = 'run_resumed' OR kind <> 'reviews_applied'"
+            " AND json_extract(body, '$.position') = position) ORDER BY seq",
+            (run, position),
+        )
+        return [cast("AnyEvent", decode(row[0])) for row in rows]
+
+    def _records(self, condition: str, *parameters: object) -> list[RunRecord]:
+        rows = self._rows(f"{RECORDS} {condition}", parameters)
+        return [RunRecord(**dict(zip(COLUMNS, row, strict=True))) for row in rows]
+
+
+COLUMNS = (
+    "id",
+    "started",
+    "last_at",
+    "state",
+    "dataset",
+    "strategy",
+    "questions",
+    "sessions",
+    "last_seq",
+    "seconds",
+    "ended",
+)
+
+
+def chosen(name: str, ids: list[str], what: str) -> str:
+    """The id that `name` stands for: itself, or the only one that begins so. Raises MeritoError
+    that names the nearest ids."""
+    if name in ids:
+        return name
+    if not ids:
+        raise MeritoError(f"There is no {what} '{name}': the store holds none yet.")
+    beginning = [candidate for candidate in ids if name and candidate.startswith(name)]
+    if len(beginning) == 1:
+        return beginning[0]
+    if beginning:
+        shown = ", ".join(beginning[:5]) + (", ..." if len(beginning) > 5 else "")
+        raise MeritoError(
+            f"'{name}' could be {len(beginning)} {what}s: {shown}.", "Type more of the id."
+        )
+    import difflib
+
+    near = difflib.get_close_matches(name, ids, 3, cutoff=0.3) or ids[:3]
+    raise MeritoError(f"There is no {what} '{name}'.", f"The nearest: {', '.join(near)}.")
