@@ -1,0 +1,70 @@
+"""Which tables and columns a question is about, by their words alone."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+from core.database.schema import Column, Schema, Table
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_ENDINGS = ("ies", "es", "s", "ed", "ing")
+_SHORTEST_STEM = 3
+_TABLE_WEIGHT, _COLUMN_WEIGHT, _NEIGHBOUR_WEIGHT = 3.0, 1.0, 0.5
+
+
+def words(text: str) -> frozenset[str]:
+    """Stems of the words in a text or a name: `petTypes`, `pet_type` and "pet type" meet."""
+    return frozenset(_stem(word.casefold()) for word in _WORDS.findall(text))
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word[: -len(ending)] + ("y" if ending == "ies" else "")
+    return word
+
+
+def ranked_tables(schema: Schema, question: str) -> tuple[Table, ...]:
+    """All tables, those that have most to do with the question first.
+
+    A table scores by the rarity of the words that its name and its columns share with the
+    question, and by half of what its best neighbour scores, since joins need what lies between.
+    """
+    asked = words(question)
+    held = {table.name: _table_words(table) for table in schema.tables}
+    frequency = Counter(word for own in held.values() for word in own)
+    rarity = {word: math.log(1 + len(held) / frequency[word]) for word in asked if word in frequency}
+    scores = {
+        table.name.casefold(): _TABLE_WEIGHT * _sum(rarity, words(table.name))
+        + _COLUMN_WEIGHT * _sum(rarity, held[table.name])
+        for table in schema.tables
+    }
+    lifted = dict(scores)
+    for key in schema.foreign_keys:
+        one, other = key.table.casefold(), key.to_table.casefold()
+        for here, there in ((one, other), (other, one)):
+            if here in scores and there in scores:
+                lifted[here] = max(lifted[here], scores[here] + _NEIGHBOUR_WEIGHT * scores[there])
+    return tuple(sorted(schema.tables, key=lambda table: -lifted[table.name.casefold()]))
+
+
+def _table_words(table: Table) -> frozenset[str]:
+    return words(table.name).union(*(words(column.name) for column in table.columns))
+
+
+def _sum(rarity: dict[str, float], own: frozenset[str]) -> float:
+    return sum(rarity.get(word, 0.0) for word in own)
+
+
+def ranked_columns(table: Table, question: str) -> tuple[Column, ...]:
+    """All columns: those that share words with the question first, then keys, then the rest."""
+    asked = words(question)
+    keys = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
+
+    def place(column: Column) -> tuple[int, int]:
+        own = words(column.name)
+        return -len(own & asked), 0 if column.name in keys else 1
+
+    return tuple(sorted(table.columns, key=place))
