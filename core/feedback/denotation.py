@@ -224,7 +224,7 @@ class Denotation:
     async def _gold(self, question: Question) -> _Gold:
         async with self._running[question.id]:
             if question.id not in self._results:
-                self._results[question.id] = await self._run_gold(question)
+                self._results[question.id] = await self._gold_results(question)
         gold = self._results[question.id]
         if gold.broken:
             raise QuestionBroken(
@@ -233,17 +233,25 @@ class Denotation:
             )
         return gold
 
+    async def _gold_results(self, question: Question) -> _Gold:
+        try:
+            return await self._run_gold(question)
+        except MeritoError as unusable:
+            return _Gold(broken=f"its database cannot be used ({unusable.problem})")
+
+    def _databases(self, db_id: str) -> tuple[Path, ...]:
+        if self.protocol.every_database:
+            return self._folder.test_cases(db_id)
+        return (self._folder.path(db_id),)
+
     async def _run_gold(self, question: Question) -> _Gold:
         """Run gold on every test case. The DBMS's message would quote gold, so it is not passed on."""
         sql = self._golds.get(question.id, "")
         if not sql.strip():
             return _Gold(broken="it has no gold query")
         text = self.protocol.prepare(sql, self._keep_distinct)
-        paths = [self._folder.path(question.database)]
-        if self.protocol.every_database:
-            paths += [p for p in self._folder.test_cases(question.database) if p not in paths]
         cases = []
-        for path in paths:
+        for path in self._databases(question.database):
             run = await self._run(path, text)
             broken = _BROKEN.get(run.outcome, "") or (_TOO_LARGE if run.truncated else "")
             if broken:

@@ -1,0 +1,152 @@
+"""From a path to a data set: Spider's layout, BIRD's, or a plain table of questions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from core.database.files import DatabaseFolder
+from core.datasets.bird import BIRD
+from core.datasets.dataset import DataSet, Layout
+from core.datasets.records import STDIN, Record, read_records
+from core.datasets.spider import SPIDER
+from core.datasets.table import TABLE
+from core.errors import MeritoError
+from core.question import Question, Stream
+
+LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD, TABLE)}
+AUTO = "auto"
+QUESTION_FILES = ("dev.json", "mini_dev_sqlite.json", "questions.jsonl", "questions.csv")
+"""What is looked for in a folder, in this order."""
+
+
+def load(stream: str | Path, *, root: Path | None = None, dataset: str = AUTO) -> DataSet:
+    """Read a data set.
+
+    `stream` is a folder in Spider's or BIRD's layout, a file of questions, or "-" for JSON lines on
+    standard input. `root` holds the databases; without it, the folder of the file does. `dataset`
+    is a name of `LAYOUTS`, or auto to tell from the fields. Questions whose database is missing
+    are left out and named in `problems`.
+
+    Raises MeritoError, one line that names file, record and field, for anything malformed.
+    """
+    if dataset not in (AUTO, *LAYOUTS):
+        raise MeritoError(
+            f"There is no data set layout '{dataset}'.", f"Choose one of {', '.join((AUTO, *LAYOUTS))}."
+        )
+    file = _question_file(stream)
+    folder = DatabaseFolder(_root(file, root))
+    records = read_records(file)
+    if not records:
+        raise MeritoError(f"{file}: it holds no questions.", "Give a file with questions.")
+    layout = _layout(file, records) if dataset == AUTO else LAYOUTS[dataset]
+    questions, golds = _questions(layout, records)
+    present, problems = _with_database(questions, folder)
+    return DataSet(
+        name=_name(stream),
+        protocol=layout.protocol,
+        questions=Stream(present),
+        golds={question.id: golds[question.id] for question in present if question.id in golds},
+        folder=folder,
+        problems=problems,
+    )
+
+
+def _name(stream: str | Path) -> str:
+    if str(stream) == STDIN:
+        return "stdin"
+    path = Path(stream)
+    return (path if path.is_dir() else path.parent if path.stem == "dev" else path).resolve().stem
+
+
+def _question_file(stream: str | Path) -> str | Path:
+    if str(stream) == STDIN:
+        return STDIN
+    path = Path(stream)
+    if not path.exists():
+        raise MeritoError(f"There is no file or folder {path}.", "Check the path.")
+    if not path.is_dir():
+        return path
+    for name in QUESTION_FILES:
+        if (path / name).is_file():
+            return path / name
+    raise MeritoError(
+        f"The folder {path} holds no file of questions.",
+        f"Expected one of {', '.join(QUESTION_FILES)}; or name the file itself.",
+    )
+
+
+def _root(file: str | Path, root: Path | None) -> Path:
+    if root is not None:
+        return root
+    if file == STDIN:
+        raise MeritoError(
+            "Questions on standard input do not say where their databases are.", "Give --root DIR."
+        )
+    return Path(file).parent
+
+
+def _layout(file: str | Path, records: Sequence[Record]) -> Layout:
+    """Told from the file's ending and the first record's fields."""
+    if file == STDIN or Path(file).suffix.lower() != ".json":
+        return TABLE
+    fields = records[0].fields
+    if any(name in fields for name in BIRD.gold):
+        return BIRD
+    return SPIDER if any(name in fields for name in SPIDER.database) else TABLE
+
+
+def _questions(layout: Layout, records: Sequence[Record]) -> tuple[list[Question], dict[str, str]]:
+    gold_is_required = layout.gold_is_all_or_none and any(
+        name in record.fields for record in records for name in layout.gold
+    )
+    questions, golds, seen = [], {}, dict[str, str]()
+    for index, record in enumerate(records):
+        question = Question(
+            id=record.number_or_text(layout.id, index),
+            database=record.text(layout.database, required=True),
+            text=record.text(layout.question, required=True),
+            evidence=record.text(layout.evidence),
+            difficulty=record.text(layout.difficulty),
+        )
+        if question.id in seen:
+            raise MeritoError(
+                f"{record.place}: the id '{question.id}' is taken already ({seen[question.id]}).",
+                "Give every question its own id.",
+            )
+        seen[question.id] = record.place
+        questions.append(question)
+        gold = record.text(layout.gold, required=gold_is_required)
+        if gold.strip():
+            golds[question.id] = gold
+    return questions, golds
+
+
+def _with_database(
+    questions: Sequence[Question], folder: DatabaseFolder
+) -> tuple[list[Question], tuple[str, ...]]:
+    """The questions that can be run, and a line for each database that is missing."""
+    counts = Counter(question.database for question in questions)
+    missing = {name: count for name, count in counts.items() if name not in folder}
+    if len(missing) == len(counts):
+        _nothing_to_run(next(iter(missing)), len(questions), folder)
+    problems = tuple(
+        f"{count} of {len(questions)} questions left out: there is no database {name!r} under"
+        f" {folder.root}."
+        for name, count in missing.items()
+    )
+    return [question for question in questions if question.database not in missing], problems
+
+
+def _nothing_to_run(database: str, questions: int, folder: DatabaseFolder) -> NoReturn:
+    try:
+        folder.path(database)
+    except MeritoError as absent:
+        raise MeritoError(
+            f"None of the {questions} questions has its database under {folder.root}"
+            f" (the first asks for {database!r}).",
+            absent.mend,
+        ) from None
+    raise AssertionError(f"{database} is missing and is not")
