@@ -1,0 +1,1 @@
+"""A city clinic with a legacy schema of abbreviated upper-case names."""

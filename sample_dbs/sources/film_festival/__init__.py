@@ -1,0 +1,1 @@
+"""An international film festival: films, credits, screenings, tickets and prizes."""

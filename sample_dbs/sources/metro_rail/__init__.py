@@ -1,0 +1,1 @@
+"""A small metro operator: lines, timetabled trips, delays and staff, in CamelCase."""
