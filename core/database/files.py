@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -94,7 +93,7 @@ _EXPLANATIONS = (
     (
         "SQLITE_CANTOPEN",
         "cannot be opened for reading",
-        "If a -wal file lies beside it, its folder must be writable: open it once with its own program.",
+        "With a -wal file beside it, its folder must be writable: open it once with its own program.",
     ),
     (
         "SQLITE_READONLY",
@@ -159,12 +158,11 @@ class DatabaseFolder:
     def _ids(self) -> Iterator[str]:
         for under in _NESTED:
             for entry in _entries(self.root / under):
-                if (self.root / under / entry / f"{entry}.sqlite").is_file():
-                    yield entry
+                if (entry / f"{entry.name}.sqlite").is_file():
+                    yield entry.name
         for entry in _entries(self.root):
-            stem, suffix = os.path.splitext(entry)
-            if suffix in _SUFFIXES and (self.root / entry).is_file():
-                yield stem
+            if entry.suffix in _SUFFIXES and entry.is_file():
+                yield entry.stem
 
     def _nearest(self, db_id: str) -> str:
         names = self.names()
@@ -177,8 +175,8 @@ class DatabaseFolder:
         return f"There are: {', '.join(names[:_NAMES_SHOWN])}{more}."
 
 
-def _entries(folder: Path) -> list[str]:
+def _entries(folder: Path) -> list[Path]:
     try:
-        return os.listdir(folder)
+        return list(folder.iterdir())
     except OSError:
         return []

@@ -62,7 +62,7 @@ FUNCTIONS = frozenset(
     jsonb_group_object jsonb_insert jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set
     subtype
     bm25 highlight matchinfo offsets snippet
-    """.split()
+    """.split()  # noqa: SIM905 - a table of words
 )
 """Functions that read their arguments and nothing else."""
 
@@ -112,12 +112,13 @@ class Authorizer:
 
     def __init__(self) -> None:
         self.refused = ""
+        self.setting_up = True
 
     def __call__(
         self, action: int, first: str | None, second: str | None, _schema: str | None, _by: str | None
     ) -> int:
         """SQLITE_OK or SQLITE_DENY for one action of the statement being prepared or stepped."""
-        if action in _ALLOWED:
+        if action in _ALLOWED or self.setting_up:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in FUNCTIONS:
             return sqlite3.SQLITE_OK
@@ -141,9 +142,11 @@ def install(connection: sqlite3.Connection) -> Authorizer:
     configure = getattr(connection, "setconfig", None)
     if configure is not None:  # Python 3.12 and later
         configure(getattr(sqlite3, "SQLITE_DBCONFIG_DEFENSIVE"), True)  # noqa: B009
-    _set_up_virtual_tables(connection)
     authorizer = Authorizer()
+    # Installed first: a new authorizer makes SQLite prepare all its statements again.
     connection.set_authorizer(authorizer)
+    _set_up_virtual_tables(connection)
+    authorizer.setting_up = False
     return authorizer
 
 

@@ -85,12 +85,12 @@ class Sandbox:
         `error` holds SQLite's own text. Raises MeritoError where the database itself cannot be
         used (missing, locked, not SQLite, ...): that is never the statement's fault.
         """
-        path = os.path.abspath(database)
-        request = (path, sql, deadline, caps.rows, caps.bytes, caps.cell, caps.complete)
+        path = database.absolute()  # noqa: ASYNC240 - it asks for the working folder alone
+        request = (str(path), sql, deadline, caps.rows, caps.bytes, caps.cell, caps.complete)
         async with self._turns:
             execution, trouble = await self._run(request, deadline)
             if trouble.startswith(_DATABASE_TROUBLE):
-                await asyncio.to_thread(check_database, Path(path))
+                await asyncio.to_thread(check_database, path)
                 execution, _ = await self._run(request, deadline)  # the trouble has passed
         return execution
 
@@ -102,7 +102,7 @@ class Sandbox:
             worker.kill()
         await asyncio.gather(*(worker.gone.wait() for worker in workers))
 
-    async def _run(self, request: tuple[object, ...], deadline: float) -> tuple[Execution, str]:
+    async def _run(self, request: tuple[Any, ...], deadline: float) -> tuple[Execution, str]:
         started = time.monotonic()
         for _ in range(_TRIES):
             with self._worker(await self._take()) as worker:
@@ -118,13 +118,18 @@ class Sandbox:
             if worker.usable:
                 return worker
             worker.kill()
-        if self._closed:
-            raise MeritoError("The sandbox is closed.")
+        self._refuse_if_closed()
         worker = await _Worker.start(self._alive)
-        if self._closed:
+        try:
+            self._refuse_if_closed()
+        except MeritoError:
             worker.kill()
-            raise MeritoError("The sandbox is closed.")
+            raise
         return worker
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise MeritoError("The sandbox is closed.")
 
     @contextmanager
     def _worker(self, worker: _Worker) -> Iterator[_Worker]:
@@ -204,7 +209,7 @@ class _Worker(asyncio.SubprocessProtocol):
         if self._transport is not None:
             self._transport.close()
 
-    async def ask(self, request: tuple[object, ...], deadline: float) -> tuple[Execution, str]:
+    async def ask(self, request: tuple[Any, ...], deadline: float) -> tuple[Execution, str]:
         """Run one statement; with it comes SQLite's name of the error.
 
         Raises _DiedIdle. Whatever else ends the wait, a cancellation included, leaves the worker

@@ -134,7 +134,7 @@ class Schema(msgspec.Struct, frozen=True, kw_only=True):
         except (KeyError, IndexError, TypeError, ValueError) as error:
             name = record.get("db_id", "?") if isinstance(record, Mapping) else "?"
             raise MeritoError(
-                f"The schema record of database {name!r} is not in Spider's tables.json form: {error!r}.",
+                f"The schema record of database {name!r} is not in tables.json's form: {error!r}.",
                 "It needs db_id, table_names_original, column_names_original, column_types, keys.",
             ) from error
 
@@ -279,10 +279,13 @@ def create_statement(table: Table) -> str:
     lines = [_column_line(table, column) for column in table.columns]
     if len(table.primary_key) > 1:
         lines.append(f"PRIMARY KEY ({_listed(table.primary_key)})")
-    lines += [
-        f"FOREIGN KEY ({_listed(key.columns)}) REFERENCES {quoted(key.to_table)}({_listed(key.to_columns)})"
-        for key in table.foreign_keys
-    ]
+    for key in table.foreign_keys:
+        target = (
+            f"{quoted(key.to_table)}({_listed(key.to_columns)})"
+            if key.to_columns
+            else quoted(key.to_table)
+        )
+        lines.append(f"FOREIGN KEY ({_listed(key.columns)}) REFERENCES {target}")
     return f"CREATE TABLE {quoted(table.name)} (\n  " + ",\n  ".join(lines) + "\n)"
 
 
@@ -304,6 +307,6 @@ _RESERVED = frozenset(
     INSERT INTERSECT INTO IS ISNULL JOIN LIMIT NOT NOTHING NOTNULL NULL ON OR ORDER PRIMARY
     REFERENCES RETURNING SELECT SET TABLE THEN TO TRANSACTION UNION UNIQUE UPDATE USING VALUES WHEN
     WHERE CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LEFT RIGHT FULL INNER OUTER CROSS NATURAL
-    """.split()
+    """.split()  # noqa: SIM905 - a table of words
 )
 """Words that SQLite does not take as a bare column name in every place."""

@@ -6,6 +6,9 @@ A request is (path, sql, deadline, rows, bytes, cell, complete); its answer is A
 number of (ROWS, [row, ...]), then one DONE.
 """
 
+# ruff: noqa: PTH116
+# Paths stay strings here, as in `opening.py`.
+
 from __future__ import annotations
 
 import marshal
@@ -15,6 +18,7 @@ import signal
 import sqlite3
 import sys
 import time
+from typing import Any
 
 from core.database import guard, opening
 
@@ -215,8 +219,8 @@ def _leading(sql: str) -> int:
 
 def answer(connections: Connections, request: tuple[str, str, float, int, int, int, bool]) -> Answer:
     """Run one request, sending its rows on the way, and say how it ended."""
-    path, sql, deadline, *caps = request
-    statement = Statement(sql, deadline, *caps)
+    path, sql, deadline, rows, most_bytes, cell, complete = request
+    statement = Statement(sql, deadline, rows, most_bytes, cell, complete)
     outcome, message, name, retire, opened = "ok", "", "", False, None
     try:
         _check_text(sql)
@@ -266,7 +270,7 @@ def _worded(error: Exception, name: str, opened: Opened | None) -> str:
     return text
 
 
-def send(frame: tuple[object, ...]) -> None:
+def send(frame: tuple[Any, ...]) -> None:
     """Write one frame to the parent."""
     body = marshal.dumps(frame)
     sys.stdout.buffer.write(len(body).to_bytes(LENGTH_BYTES, "little") + body)
