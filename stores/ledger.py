@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
+import msgspec
+
 from core.run.events import AnyEvent, RunEnded, TokenDelta
 from stores.errors import StoreConflict, StoreTrouble, in_words
 from stores.journal import LIBRARY, StoredEvent, decode, encode, kind
@@ -73,7 +75,7 @@ class Ledger:
         its place, where a number is left out, or where it contradicts what is stored; StoreTrouble
         where the file cannot be written.
         """
-        lines = [(event, encode(event)) for event in events if not isinstance(event, TokenDelta)]
+        lines = [_line(event) for event in events if not isinstance(event, TokenDelta)]
         if not lines:
             return
         with self._transaction() as conn:
@@ -85,8 +87,7 @@ class Ledger:
         with self._transaction() as conn:
             last = _last_seq(conn, LIBRARY)
             for seq, event in enumerate(events, start=last + 1):
-                numbered = _numbered(event, seq)
-                _append(conn, numbered, encode(numbered))
+                _append(conn, *_line(msgspec.structs.replace(event, seq=seq)))
 
     def events(self, run: str, after: int = 0) -> Iterator[AnyEvent]:
         """The stored events of a run in order, from the one that follows number `after`. `run` is
@@ -141,6 +142,17 @@ class Ledger:
                 raise
 
 
+def _line(event: StoredEvent) -> tuple[StoredEvent, str]:
+    """The event as it will be read back, and its text: nothing is stored that cannot be read."""
+    body = encode(event)
+    try:
+        return decode(body), body
+    except msgspec.ValidationError as wrong:
+        raise StoreConflict(
+            f"Event {event.seq} ({kind(event)}) of the run {event.run} cannot be stored: {wrong}."
+        ) from wrong
+
+
 def _append(conn: sqlite3.Connection, event: StoredEvent, body: str) -> None:
     last = _last_seq(conn, event.run)
     if event.seq <= last:
@@ -180,9 +192,3 @@ def _last_seq(conn: sqlite3.Connection, run: str) -> int:
     return int(
         conn.execute("SELECT coalesce(max(seq), 0) FROM events WHERE run = ?", (run,)).fetchone()[0]
     )
-
-
-def _numbered(event: StoredEvent, seq: int) -> StoredEvent:
-    import msgspec
-
-    return msgspec.structs.replace(event, seq=seq)

@@ -11,7 +11,7 @@ from core.memory.entry import MemoryEntry, Polarity, ReviewDecision, ReviewState
 from stores.errors import StoreConflict
 from stores.journal import LIBRARY, EntryImported, EntryReviewed
 from stores.ledger import Ledger
-from stores.projections import entry_text
+from stores.rows import canonical
 from stores.runs import chosen
 
 _entries = msgspec.json.Decoder(MemoryEntry)
@@ -139,8 +139,8 @@ class Library(Ledger):
         fresh: dict[str, MemoryEntry] = {}
         for entry in entries:
             known = self._text_of(entry.id)
-            earlier = entry_text(fresh[entry.id]) if entry.id in fresh else known
-            if earlier is not None and earlier != entry_text(entry):
+            earlier = canonical(fresh[entry.id]) if entry.id in fresh else known
+            if earlier is not None and earlier != canonical(entry):
                 raise StoreConflict(
                     f"Another memory with the id {entry.id} is stored already.",
                     "Nothing was imported. Import into another --store.",

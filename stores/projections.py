@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
-import msgspec
-
-from core.memory.entry import MemoryEntry, ReviewDecision
 from core.models.chat import Usage
 from core.run.events import (
     AnswerWritten,
@@ -26,30 +22,25 @@ from core.run.events import (
     ReviewsApplied,
     RunEnded,
     RunResumed,
-    RunSettings,
     RunStarted,
     SqlExecuted,
 )
 from stores.errors import StoreConflict
 from stores.journal import LIBRARY, EntryImported, EntryReviewed, StoredEvent, decode
-from stores.schema import PROJECTED, SEARCHED
+from stores.lessons import (
+    entry_imported,
+    entry_reviewed,
+    keep_entry,
+    memories_retrieved,
+    reviews_applied,
+)
+from stores.rows import canonical, insert, place
+from stores.schema import PROJECTED
 
 OPEN = "open"
 """The state of a run whose last session has not ended, or ended without a word."""
 
 FINISHED = "finished"
-
-_canonical = msgspec.json.Encoder(order="sorted")
-
-
-def settings_text(settings: RunSettings) -> str:
-    """Settings as text that is equal exactly where they are equal."""
-    return _canonical.encode(settings).decode()
-
-
-def entry_text(entry: MemoryEntry) -> str:
-    """An entry as text that is equal exactly where entries are equal."""
-    return _canonical.encode(entry).decode()
 
 
 def project(conn: sqlite3.Connection, number: int, event: StoredEvent) -> None:
@@ -60,40 +51,6 @@ def project(conn: sqlite3.Connection, number: int, event: StoredEvent) -> None:
     step = STEPS.get(type(event))
     if step is not None:
         step(conn, number, event)
-
-
-def keep_entry(conn: sqlite3.Connection, number: int, entry: MemoryEntry, origin: str) -> bool:
-    """Add an entry to the library; False where it is there already. Raises StoreConflict where
-    another entry has its id."""
-    text = entry_text(entry)
-    known = conn.execute("SELECT entry FROM memories WHERE id = ?", (entry.id,)).fetchone()
-    if known is not None:
-        if known[0] != text:
-            raise StoreConflict(f"Another memory with the id {entry.id} is stored already.")
-        return False
-    context = entry.context
-    row = {
-        "number": number,
-        "id": entry.id,
-        "origin": origin,
-        "run": entry.provenance.run,
-        "position": entry.provenance.position,
-        "polarity": entry.polarity,
-        "failure": entry.failure,
-        "database": context.database,
-        "question": context.question,
-        "source_key": entry.source_key,
-        "failed_sql": context.failed_sql,
-        "revised_sql": entry.revised_sql,
-        "delta": "\n".join(entry.delta),
-        "message": context.message,
-        "confirmed": entry.confirmed,
-        "at": entry.provenance.at,
-        "entry": text,
-    }
-    _insert(conn, "memories", row)
-    _insert(conn, "memories_fts", {"rowid": number, **{name: row[name] for name in SEARCHED}})
-    return True
 
 
 def _advance(conn: sqlite3.Connection, event: StoredEvent) -> None:
@@ -117,16 +74,16 @@ def _run_started(conn: sqlite3.Connection, number: int, event: RunStarted) -> No
         "state": OPEN,
         "dataset": event.settings.dataset,
         "strategy": event.settings.strategy,
-        "settings": settings_text(event.settings),
+        "settings": canonical(event.settings),
         "questions": len(event.questions),
         "sessions": 1,
         "last_seq": event.seq,
         "seconds": 0.0,
     }
-    _insert(conn, "runs", row)
+    insert(conn, "runs", row)
     for position, question in enumerate(event.questions):
         fields = {name: getattr(question, name) for name in question.__struct_fields__}
-        _insert(conn, "questions", {"run": event.run, "position": position, **fields})
+        insert(conn, "questions", {"run": event.run, "position": position, **fields})
 
 
 def _run_resumed(conn: sqlite3.Connection, number: int, event: RunResumed) -> None:
@@ -137,41 +94,12 @@ def _run_ended(conn: sqlite3.Connection, number: int, event: RunEnded) -> None:
     conn.execute("UPDATE runs SET state = ? WHERE id = ?", (event.reason, event.run))
 
 
-def _reviews_applied(conn: sqlite3.Connection, number: int, event: ReviewsApplied) -> None:
-    for decision in event.decisions:
-        _decide(conn, number, decision)
-
-
-def _entry_reviewed(conn: sqlite3.Connection, number: int, event: EntryReviewed) -> None:
-    _decide(conn, number, event.decision)
-
-
-def _decide(conn: sqlite3.Connection, number: int, decision: ReviewDecision) -> None:
-    """A decision may arrive twice (from the reviewer, then with the run that obeys it)."""
-    conn.execute(
-        "INSERT OR IGNORE INTO reviews (memory, at, state, who, remark, number)"
-        " SELECT id, ?, ?, ?, ?, ? FROM memories WHERE id = ?",
-        (
-            decision.at,
-            decision.state,
-            decision.who,
-            decision.remark,
-            number,
-            decision.memory,
-        ),
-    )
-
-
-def _entry_imported(conn: sqlite3.Connection, number: int, event: EntryImported) -> None:
-    keep_entry(conn, number, event.entry, "import")
-
-
 def _episode_started(conn: sqlite3.Connection, number: int, event: EpisodeStarted) -> None:
     """A resumed run may start its open episode again; a final one never."""
     if _episode_is_open(conn, event.run, event.position):
         return
     row = {"run": event.run, "position": event.position, "first_seq": event.seq, "started": event.at}
-    _insert(conn, "episodes", row)
+    insert(conn, "episodes", row)
 
 
 def _episode_is_open(conn: sqlite3.Connection, run: str, position: int) -> bool:
@@ -205,68 +133,14 @@ def _episode_ended(conn: sqlite3.Connection, number: int, event: EpisodeEnded) -
     )
 
 
-def _memories_retrieved(conn: sqlite3.Connection, number: int, event: MemoriesRetrieved) -> None:
-    place = _place(event)
-    taken = {entry.id: entry for entry in event.entries}
-    listed: set[str] = set()
-    seconds = event.retrieval.seconds + event.retrieval.embedding_seconds
-    for channel in event.retrieval.channels:
-        row = {name: getattr(channel, name) for name in ("channel", "legal", "typed", "pool", "taken")}
-        _insert(
-            conn,
-            "retrievals",
-            {**place, **row, "fallback": channel.fallback, "seconds": seconds},
-        )
-        for ranked in channel.candidates:
-            if ranked.id in listed:
-                continue
-            listed.add(ranked.id)
-            scores = {
-                name: getattr(ranked, name) for name in ranked.__struct_fields__ if name in SCORES
-            }
-            entry = taken.get(ranked.id)
-            row = {
-                "memory": ranked.id,
-                "channel": channel.channel,
-                "taken": entry is not None,
-                "source_run": ranked.source_run,
-                "source_position": ranked.source_position,
-                "source_key": entry.source_key if entry else None,
-            }
-            _insert(conn, "retrieved", {**place, **row, **scores})
-    for entry in event.entries:
-        if entry.id not in listed:
-            _unranked(conn, place, entry)
-
-
-SCORES = frozenset({"rank", "score", "dense", "dense_norm", "bm25", "bm25_norm", "type_match"})
-
-
-def _unranked(conn: sqlite3.Connection, place: dict[str, Any], entry: MemoryEntry) -> None:
-    """An entry that went into the prompt without a rank counts as retrieved all the same."""
-    row = {
-        "memory": entry.id,
-        "channel": entry.polarity,
-        "taken": True,
-        "source_run": entry.provenance.run,
-        "source_position": entry.provenance.position,
-        "source_key": entry.source_key,
-    }
-    _insert(conn, "retrieved", {**place, **row})
-
-
-def _place(event: Any) -> dict[str, Any]:
-    return {name: getattr(event, name) for name in ("run", "seq", "position", "attempt")}
-
-
 def _prompt_sent(conn: sqlite3.Connection, number: int, event: PromptSent) -> None:
     row = {
         "purpose": event.purpose,
         "template": event.template,
-        "sampling": _canonical.encode(event.sampling).decode(),
+        "sampling": canonical(event.sampling),
         "prompt_seq": event.seq,
     }
-    _insert(conn, "calls", {**_place(event), **row})
+    insert(conn, "calls", {**place(event), **row})
 
 
 def _answer_written(conn: sqlite3.Connection, number: int, event: AnswerWritten) -> None:
@@ -293,7 +167,7 @@ def _close_call(
     reused: bool,
 ) -> None:
     """The answer belongs to the attempt's last prompt without one; a shared answer may have none."""
-    place = _place(event)
+    here = place(event)
     answer = {
         "answer_seq": event.seq,
         "prompt_tokens": usage.prompt_tokens,
@@ -306,10 +180,10 @@ def _close_call(
     opened = conn.execute(
         "SELECT max(seq) FROM calls WHERE run = :run AND position = :position AND attempt = :attempt"
         " AND answer_seq IS NULL",
-        {name: place[name] for name in ("run", "position", "attempt")},
+        {name: here[name] for name in ("run", "position", "attempt")},
     ).fetchone()[0]
     if opened is None:
-        _insert(conn, "calls", {**place, "purpose": purpose, **answer})
+        insert(conn, "calls", {**here, "purpose": purpose, **answer})
         return
     assignments = ", ".join(f"{column} = :{column}" for column in answer)
     conn.execute(
@@ -326,7 +200,7 @@ def _sql_executed(conn: sqlite3.Connection, number: int, event: SqlExecuted) -> 
         "error": result.error,
         "seconds": result.seconds,
     }
-    _insert(conn, "executions", {**_place(event), **row})
+    insert(conn, "executions", {**place(event), **row})
 
 
 JUDGED = (
@@ -349,7 +223,7 @@ JUDGED = (
 
 def _attempt_judged(conn: sqlite3.Connection, number: int, event: AttemptJudged) -> None:
     place = {name: getattr(event, name) for name in ("run", "position", "attempt")}
-    _insert(conn, "attempts", {**place, **{name: getattr(event, name) for name in JUDGED}})
+    insert(conn, "attempts", {**place, **{name: getattr(event, name) for name in JUDGED}})
 
 
 Step = Callable[[sqlite3.Connection, int, Any], None]
@@ -358,28 +232,18 @@ STEPS: dict[type, Step] = {
     RunStarted: _run_started,
     RunResumed: _run_resumed,
     RunEnded: _run_ended,
-    ReviewsApplied: _reviews_applied,
+    ReviewsApplied: reviews_applied,
     EpisodeStarted: _episode_started,
-    MemoriesRetrieved: _memories_retrieved,
+    MemoriesRetrieved: memories_retrieved,
     PromptSent: _prompt_sent,
     AnswerWritten: _answer_written,
     ReflectionWritten: _reflection_written,
     SqlExecuted: _sql_executed,
     AttemptJudged: _attempt_judged,
     EpisodeEnded: _episode_ended,
-    EntryImported: _entry_imported,
-    EntryReviewed: _entry_reviewed,
+    EntryImported: entry_imported,
+    EntryReviewed: entry_reviewed,
 }
-
-
-@cache
-def _insertion(table: str, columns: tuple[str, ...]) -> str:
-    names = ", ".join(f'"{column}"' for column in columns)
-    return f'INSERT INTO "{table}" ({names}) VALUES ({", ".join("?" * len(columns))})'
-
-
-def _insert(conn: sqlite3.Connection, table: str, row: dict[str, Any]) -> None:
-    conn.execute(_insertion(table, tuple(row)), tuple(row.values()))
 
 
 def replay_all(conn: sqlite3.Connection, source: sqlite3.Connection | None = None) -> None:

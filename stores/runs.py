@@ -23,7 +23,8 @@ from core.run.events import (
 from core.run.progress import Progress
 from stores.journal import LIBRARY, decode
 from stores.ledger import Ledger
-from stores.projections import FINISHED, settings_text
+from stores.projections import FINISHED
+from stores.rows import canonical
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +89,7 @@ class RunReading(Ledger):
         """The newest unfinished run with equal settings, if there is one."""
         found = self._records(
             "WHERE settings = ? AND state <> ? ORDER BY started DESC, id LIMIT 1",
-            settings_text(settings),
+            canonical(settings),
             FINISHED,
         )
         return found[0] if found else None
