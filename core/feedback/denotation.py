@@ -31,6 +31,10 @@ TRUNCATED = "the result is larger than the limit for comparing"
 OUT_OF_TIME = "the deadline passed"
 
 
+CACHED_CELLS = 5_000_000
+"""Gold cells kept in memory; the oldest results go first and are computed again when asked for."""
+
+
 class DenotationProtocol(msgspec.Struct, frozen=True, kw_only=True):
     """When two queries count as equal."""
 
@@ -49,15 +53,7 @@ class DenotationProtocol(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the deadline holds for prediction and gold together."""
     empty_may_be_right: bool = False
     """Whether a text without a statement counts as a query without rows."""
-    differences: tuple[str, ...] = ()
-    """Where decisions differ from the published script's on purpose, one sentence each."""
 
-
-_COMMON_DIFFERENCES = (
-    "A prediction that writes, or does anything else the sandbox refuses, is wrong.",
-    "A query stopped by a limit of the sandbox counts as a limit hit, apart from wrong.",
-    "A gold query that fails is a broken question, left out of every rate.",
-)
 
 PROTOCOLS: dict[str, DenotationProtocol] = {
     protocol.name: protocol
@@ -69,7 +65,6 @@ PROTOCOLS: dict[str, DenotationProtocol] = {
             equal=spider_equal,
             every_database=True,
             empty_may_be_right=True,
-            differences=_COMMON_DIFFERENCES,
         ),
         DenotationProtocol(
             name="bird",
@@ -78,11 +73,6 @@ PROTOCOLS: dict[str, DenotationProtocol] = {
             equal=lambda predicted, gold, _ordered: bird_equal(predicted, gold),
             soft=soft_f1,
             shared_deadline=True,
-            differences=(
-                *_COMMON_DIFFERENCES,
-                "An empty prediction is wrong, also where the gold result is empty.",
-                "Text that is not UTF-8 is read without its bad bytes instead of failing.",
-            ),
         ),
     )
 }
@@ -118,9 +108,17 @@ class _Gold(msgspec.Struct, frozen=True):
     order_matters: bool = False
     broken: str = ""
 
+    @property
+    def cells(self) -> int:
+        """What the rows weigh in the cache."""
+        return sum(len(case.rows) * len(case.rows[0]) for case in self.cases if case.rows)
+
 
 class Denotation:
-    """Compares predictions with gold under one protocol. Each gold query runs once."""
+    """Compares predictions with gold under one protocol.
+
+    A gold query runs once, and its rows are kept up to `CACHED_CELLS` over all questions.
+    """
 
     def __init__(
         self,
@@ -144,6 +142,7 @@ class Denotation:
         self._deadline = deadline
         self._keep_distinct = keep_distinct
         self._results: dict[str, _Gold] = {}
+        self._cells = 0
         self._running: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def score(self, question: Question, sql: str, execution: Execution | None = None) -> Score:
@@ -223,15 +222,23 @@ class Denotation:
 
     async def _gold(self, question: Question) -> _Gold:
         async with self._running[question.id]:
-            if question.id not in self._results:
-                self._results[question.id] = await self._gold_results(question)
-        gold = self._results[question.id]
+            gold = self._results.get(question.id)
+            if gold is None:
+                gold = await self._gold_results(question)
+                self._keep(question.id, gold)
         if gold.broken:
             raise QuestionBroken(
                 f"Question {question.id} (database {question.database}) cannot be judged: "
                 f"{gold.broken}."
             )
         return gold
+
+    def _keep(self, question_id: str, gold: _Gold) -> None:
+        self._results[question_id] = gold
+        self._cells += gold.cells
+        while self._cells > CACHED_CELLS and len(self._results) > 1:
+            oldest = next(iter(self._results))
+            self._cells -= self._results.pop(oldest).cells
 
     async def _gold_results(self, question: Question) -> _Gold:
         try:

@@ -1,0 +1,196 @@
+"""`merito eval`: score predictions as Spider or BIRD do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import aclosing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+if TYPE_CHECKING:
+    from core.datasets.predictions import Pair
+    from core.feedback.evaluation import Decision, Pairing, Tally
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_INDEXES_SHOWN = 8
+
+
+class _Settings(NamedTuple):
+    dataset: str
+    root: Path
+    deadline: float
+    keep_distinct: bool
+
+
+@click.command(name="eval")
+@click.option(
+    "--dataset", type=click.Choice(["spider", "bird"]), required=True, help="Whose rules and files."
+)
+@click.option("--root", type=_FOLDER, required=True, help="Folder that holds the databases.")
+@click.option("--gold", type=_FILE, required=True, help="Lines of SQL, tab, database id.")
+@click.option(
+    "--pred",
+    type=_FILE,
+    required=True,
+    help="Spider: one SQL a line. BIRD: a JSON object of index to SQL, separator, database id.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a question.")
+@click.option("--keep-distinct", is_flag=True, help="Spider: do not drop DISTINCT before comparing.")
+@click.option(
+    "--deadline",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Seconds a query; for BIRD the prediction and gold together.",
+)
+def command(
+    dataset: str,
+    root: Path,
+    gold: Path,
+    pred: Path,
+    as_json: bool,
+    keep_distinct: bool,
+    deadline: float,
+) -> int:
+    """Score predictions as Spider or BIRD do, in their own file formats.
+
+    A broken gold query ends it with exit code 1, after everything else was scored.
+
+    \b
+    Example:
+      merito eval --dataset spider --root spider --gold dev_gold.sql --pred mine.sql --json
+    """
+    import asyncio
+
+    from core.datasets.predictions import read_pairs
+    from core.feedback.evaluation import Tally
+
+    pairs = read_pairs(dataset, gold, pred)
+    tally = Tally(protocol=dataset)
+
+    settings = _Settings(dataset, root, deadline, keep_distinct)
+
+    if as_json:
+        asyncio.run(_score(pairs, settings, tally, _print_json))
+    else:
+        with _progress(len(pairs)) as advance:
+            asyncio.run(_score(pairs, settings, tally, advance))
+        _summarise(tally, _test_cases(root, pairs))
+    return 1 if tally.broken else 0
+
+
+async def _score(
+    pairs: list[Pair], settings: _Settings, tally: Tally, show: Callable[[Decision], None]
+) -> None:
+    import os
+
+    from core.database.files import DatabaseFolder
+    from core.database.sandbox import Sandbox
+    from core.feedback.denotation import Denotation
+    from core.feedback.evaluation import decide
+
+    workers = min(4, os.cpu_count() or 1)
+    golds = {str(pair.index): pair.gold for pair in pairs}
+    folder = DatabaseFolder(settings.root)
+    async with Sandbox(workers) as sandbox:
+        denotation = Denotation(
+            sandbox, folder, golds, settings.dataset, settings.deadline, settings.keep_distinct
+        )
+        async with aclosing(decide(map(_asked, pairs), denotation, workers)) as decisions:
+            async for decision in decisions:
+                tally.add(decision)
+                show(decision)
+
+
+def _asked(pair: Pair) -> Pairing:
+    from core.feedback.evaluation import Pairing
+    from core.question import Question
+
+    return Pairing(
+        question=Question(id=str(pair.index), database=pair.db_id, text=""), predicted=pair.predicted
+    )
+
+
+def _print_json(decision: Decision) -> None:
+    import msgspec
+
+    line = msgspec.to_builtins(decision)
+    if decision.soft_f1 is None:
+        del line["soft_f1"]
+    click.echo(msgspec.json.encode(line))
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Decision], None]]:
+    """A bar on stderr, with a line for each broken question above it."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Scoring", total=total)
+
+        def advance(decision: Decision) -> None:
+            progress.advance(task)
+            if decision.status == "BROKEN":
+                progress.console.print(decision.error, markup=False, highlight=False, soft_wrap=True)
+
+        yield advance
+
+
+def _test_cases(root: Path, pairs: list[Pair]) -> int:
+    """The most databases that any schema is tested on."""
+    from core.database.files import DatabaseFolder
+
+    folder = DatabaseFolder(root)
+    return max(
+        (len(folder.test_cases(db)) for db in {p.db_id for p in pairs} if db in folder), default=0
+    )
+
+
+def _summarise(tally: Tally, test_cases: int) -> None:
+    import sqlite3
+
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, figure in _figures(tally):
+        table.add_row(name, figure)
+    console = Console(markup=False, highlight=False)
+    console.print(table)
+    if tally.protocol == "spider" and test_cases == 1:
+        console.print("One database a schema: weaker than the distilled test suite that papers report.")
+    console.print(f"SQLite {sqlite3.sqlite_version} decided ties of ORDER BY with LIMIT.")
+    console.print("\nDecisions differ from the published script's on purpose where")
+    for difference in tally.differences():
+        where = tally.differing.get(difference.says, [])
+        console.print(f"  {difference.says}: {_listed(where)}", soft_wrap=True)
+
+
+def _figures(tally: Tally) -> list[tuple[str, str]]:
+    figures = [
+        ("questions", str(tally.total)),
+        ("judged", str(tally.judged)),
+        ("correct", str(tally.correct)),
+        ("execution accuracy", _percent(tally.accuracy, tally.judged)),
+    ]
+    if tally.protocol == "bird":
+        figures.append(("soft F1", _percent(tally.soft_f1, tally.judged)))
+    return figures + sorted(
+        (status, str(count)) for status, count in tally.statuses.items() if status != "CORRECT"
+    )
+
+
+def _percent(rate: float | None, judged: int) -> str:
+    return "n/a" if rate is None else f"{100 * rate:.2f} % of {judged}"
+
+
+def _listed(indexes: list[int]) -> str:
+    if not indexes:
+        return "none here"
+    more = ", ..." if len(indexes) > _INDEXES_SHOWN else ""
+    shown = ", ".join(map(str, indexes[:_INDEXES_SHOWN]))
+    return f"{len(indexes)} (index {shown}{more})"
