@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
-import random
 import sqlite3
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TypedDict
 
 from sample_dbs import folder
+from sample_dbs.sources.draw import Draw, Tables
 from sample_dbs.verify import faults
 
 SOURCES = "sources"
@@ -52,7 +53,7 @@ def build_database(root: Path, name: str, target: Path) -> None:
     target.unlink(missing_ok=True)
     with closing(sqlite3.connect(target)) as connection:
         connection.executescript(f"PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8';\n{schema}")
-        for table, rows in module.rows(random.Random(name)).items():
+        for table, rows in module.rows(Draw(name), _handwritten(root, name)).items():
             marks = ", ".join("?" * len(rows[0]))
             connection.executemany(f'INSERT INTO "{table}" VALUES ({marks})', rows)
         connection.commit()
@@ -60,6 +61,11 @@ def build_database(root: Path, name: str, target: Path) -> None:
         if broken:
             raise ValueError(f"{name}: rows without their parent: {broken[:3]}")
         connection.execute("VACUUM")
+
+
+def _handwritten(root: Path, name: str) -> Tables:
+    text = (root / SOURCES / name / "handwritten.json").read_text(encoding="utf-8")
+    return {table: [tuple(row) for row in rows] for table, rows in json.loads(text).items()}
 
 
 def dump(database: Path) -> str:
@@ -141,8 +147,10 @@ def _published(name: str, question: SourceQuestion) -> dict[str, object]:
 
 
 def _repeated_numbers(records: list[dict[str, object]]) -> list[str]:
-    numbers = [record["question_id"] for record in records]
-    return [f"question_id {n} is used twice" for n in sorted({n for n in numbers if numbers.count(n) > 1}, key=str)]
+    times = Counter(record["question_id"] for record in records)
+    return [
+        f"question_id {number} is used {count} times" for number, count in times.items() if count > 1
+    ]
 
 
 def _write(path: Path, records: object) -> None:

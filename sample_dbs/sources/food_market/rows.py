@@ -2,131 +2,89 @@
 
 from __future__ import annotations
 
-import random
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
-from sample_dbs.sources.people import distinct_names
+from sample_dbs.sources.draw import Draw, Row, Tables
 
-Row = tuple[object, ...]
-
-GROUPS: list[Row] = [
-    ("FRE", "Fresh", None),
-    ("FRU", "Fruit", "FRE"),
-    ("VEG", "Vegetables", "FRE"),
-    ("DAI", "Dairy & eggs", "FRE"),
-    ("PAN", "Pantry", None),
-    ("OIL", "Oils", "PAN"),
-    ("GRA", "Grains", "PAN"),
-    ("SWE", "Sweets", "PAN"),
-    ("DRI", "Drinks", None),
-    ("TEA", "Tea & coffee", "DRI"),
-    ("JUI", "Juices", "DRI"),
-    ("GIF", "Gift cards", None),
-]
-SUPPLIERS: list[Row] = [
-    (1, "Quinta do Vale", "PT", "Inês Ferreira"),
-    (2, "Huerta Núñez", "ES", "Álvaro Núñez"),
-    (3, "Molkerei Schäfer", "DE", "Jürgen Schäfer"),
-    (4, "Oliveto", "IT", None),
-    (5, "Green Valley", "IE", "Ciarán O'Brien"),
-    (6, "Green Valley", "UK", "Tom Green"),
-    (7, "Tea House Yılmaz", "TR", "Elif Yılmaz"),
-    (8, "Moulin d'Or", "FR", "Léa Lefèvre"),
-    (9, "Nordic Berries", "se", ""),
-    (10, "Closed Farm", None, None),
-]
-PRODUCTS = (
-    ("Apples", "FRU", 5, 2.4, "kg", "Y"), ("Pears", "FRU", 1, 2.9, "kg", "N"),
-    ("Blood oranges", "FRU", 2, 3.2, "kg", "Y"), ("Strawberries", "FRU", 9, 4.5, "box", "N"),
-    ("Lingonberries", "FRU", 9, 5.8, "box", "Y"), ("Bananas", "FRU", 1, 1.9, "kg", "Y"),
-    ("Tomatoes", "VEG", 2, 3.1, "kg", "Y"), ("Potatoes", "VEG", 5, 1.2, "kg", "N"),
-    ("Leeks", "VEG", 6, 2.2, "piece", "N"), ("Jalapeños", "VEG", 2, 6.4, "kg", "N"),
-    ("Spinach", "VEG", 1, 2.7, "bag", "Y"), ("Carrots", "VEG", 6, 1.4, "kg", "Y"),
-    ("Whole milk", "DAI", 3, 1.3, "bottle", "Y"), ("Crème fraîche", "DAI", 3, 1.75, "cup", "N"),
-    ("Eggs", "DAI", 5, 3.6, "dozen", "Y"), ("Butter", "DAI", 3, 2.85, "piece", "N"),
-    ("Gruyère", "DAI", 8, 21.5, "kg", "N"), ("Olive oil", "OIL", 4, 9.8, "bottle", "Y"),
-    ("Walnut oil", "OIL", 8, 12.4, "bottle", "N"), ("Olive oil", "OIL", 1, 8.9, "bottle", "N"),
-    ("Spelt flour", "GRA", 8, 2.6, "bag", "Y"), ("Rye flour", "GRA", 3, 1.95, "bag", "N"),
-    ("Basmati rice", "GRA", 7, 3.4, "bag", "N"), ("Oats", "GRA", 6, 1.6, "bag", "Y"),
-    ("Dark chocolate", "SWE", 8, 3.3, "bar", "Y"), ("Marzipan", "SWE", 3, 4.1, "bar", "N"),
-    ("Pastéis de nata", "SWE", 1, 6.5, "box", "N"), ("Lokum", "SWE", 7, 5.2, "box", "N"),
-    ("Black tea", "TEA", 7, 4.7, "tin", "N"), ("Green tea", "TEA", 7, 5.9, "tin", "Y"),
-    ("Espresso beans", "TEA", 4, 11.2, "bag", "Y"), ("Apple juice", "JUI", 5, 2.3, "bottle", "Y"),
-    ("Orange juice", "JUI", 2, 2.8, "bottle", "N"), ("Elderflower cordial", "JUI", 6, 5.5, "bottle", "N"),
-    ("Gift card 25", "GIF", None, 25.0, "piece", None), ("Quince paste", "SWE", 2, None, "box", "Y"),
-)  # fmt: skip
 CITIES = ("Porto", "Lisboa", "Lisboa", "Coimbra", "Braga", "Évora", "lisboa", None)
 STATUSES = ("Shipped", "Shipped", "Shipped", "Shipped", "Paid", "Open", "Cancelled", "Refunded")
+DELIVERED = ("Shipped", "Refunded")
 COURIERS = ("Bike Co.", "DHL", "Correio", "correio")
+CHANNELS = ("web", "web", "app", "app", "Phone", None)
+DISCOUNTS = (None, None, None, 0.0, 5.0, 10.0, 25.0)
+PRICE_CHANGES = (0.9, 0.95, 1.0, 1.0, 1.0, 1.1)
+WAREHOUSES = ("North", "South", "Île 3")
 
 
-def rows(rng: random.Random) -> dict[str, list[Row]]:
+def rows(draw: Draw, handwritten: Tables) -> Tables:
     """The rows of each table, in the order of its columns."""
-    products: list[Row] = [(number, *fields) for number, fields in enumerate(PRODUCTS, 1)]
-    customers = _customers(rng)
-    orders = _orders(rng, len(customers))
+    products = handwritten["product"]
+    customers = _customers(draw)
+    orders = _orders(draw, len(customers))
     return {
-        "group": GROUPS,
-        "supplier": SUPPLIERS,
+        "group": handwritten["group"],
+        "supplier": handwritten["supplier"],
         "product": products,
         "customer": customers,
         "order": orders,
-        "order line": _lines(rng, orders, products),
-        "delivery": _deliveries(rng, orders),
-        "stock": _stock(rng, len(products)),
+        "order line": _lines(draw, orders, products),
+        "delivery": _deliveries(draw, orders),
+        "stock": _stock(draw, products),
     }
 
 
-def _customers(rng: random.Random) -> list[Row]:
+def _customers(draw: Draw) -> list[Row]:
     made: list[Row] = []
-    for number, (given, family) in enumerate(distinct_names(rng, 70), 1):
-        since = datetime(2019, 1, 1) + timedelta(days=rng.randrange(2300))  # noqa: DTZ001
-        made.append((number, given, family, rng.choice(CITIES), since.strftime("%d.%m.%Y"),
-                     rng.choice("YYN")))  # fmt: skip
-    same = (71, made[9][1], made[9][2], made[9][3], made[9][4], "N")
-    return [*made, same, (72, None, "Cantina do Porto", "Porto", None, None)]
+    for number, (given, family) in enumerate(draw.people(70), 1):
+        since = draw.day(date(2019, 1, 1), 2190)
+        made.append(
+            (number, given, family, draw.choice(CITIES), f"{since:%d.%m.%Y}", draw.choice("YYN"))
+        )
+    twice = (71, *made[9][1:5], "N")
+    return [*made, twice, (72, None, "Cantina do Porto", "Porto", None, None)]
 
 
-def _orders(rng: random.Random, customers: int) -> list[Row]:
+def _orders(draw: Draw, customers: int) -> list[Row]:
     made: list[Row] = []
-    at = datetime(2025, 1, 2, 8, 0)  # noqa: DTZ001
+    at = datetime.fromisoformat("2025-01-02 08:00")
     for number in range(5001, 5241):
-        at += timedelta(minutes=600 + 7 * rng.randrange(440))
-        customer = 1 + min(rng.randrange(customers), rng.randrange(customers))
-        channel = rng.choice(("web", "web", "app", "app", "Phone", None))
-        made.append((number, customer, at.strftime("%Y-%m-%d %H:%M"), rng.choice(STATUSES), channel))
+        at += timedelta(minutes=600 + 7 * draw.randrange(440))
+        customer = 1 + draw.low(customers)
+        made.append(
+            (number, customer, f"{at:%Y-%m-%d %H:%M}", draw.choice(STATUSES), draw.choice(CHANNELS))
+        )
     return made
 
 
-def _lines(rng: random.Random, orders: list[Row], products: list[Row]) -> list[Row]:
+def _lines(draw: Draw, orders: list[Row], products: list[Row]) -> list[Row]:
     made: list[Row] = []
+    priced = [product for product in products if isinstance(product[4], float)]
     for order in orders:
-        for line in range(1, 2 + rng.randrange(4)):
-            product = products[rng.randrange(len(products) - 1)]
-            price = float(str(product[4]))
-            paid = round(price * rng.choice((0.9, 0.95, 1, 1, 1, 1.1)), 2)
-            discount = rng.choice((None, None, None, 0.0, 5.0, 10.0, 25.0))
-            quantity = rng.choice((0.5, 1.5)) if product[5] == "kg" and rng.random() < 0.4 else 1.0 + rng.randrange(6)
-            made.append((order[0], line, product[0], quantity, paid, discount))
+        for line in range(1, 2 + draw.randrange(4)):
+            number, _, _, _, listed, unit, _ = draw.choice(priced)
+            price = round(float(str(listed)) * draw.choice(PRICE_CHANGES), 2)
+            loose = unit == "kg" and draw.odds(0.4)
+            quantity = draw.choice((0.5, 1.5)) if loose else 1.0 + draw.randrange(6)
+            made.append((order[0], line, number, quantity, price, draw.choice(DISCOUNTS)))
     return made
 
 
-def _deliveries(rng: random.Random, orders: list[Row]) -> list[Row]:
+def _deliveries(draw: Draw, orders: list[Row]) -> list[Row]:
     made: list[Row] = []
-    for order in orders:
-        if order[3] not in ("Shipped", "Refunded"):
+    for number, _, at, status, _ in orders:
+        if status not in DELIVERED:
             continue
-        day = datetime.strptime(str(order[2]), "%Y-%m-%d %H:%M") + timedelta(days=1 + rng.randrange(5))  # noqa: DTZ007
-        rating = None if rng.random() < 0.35 else 1 + max(rng.randrange(5), rng.randrange(5))
-        made.append((order[0], rng.choice(COURIERS), day.strftime("%d.%m.%Y"), rating))
+        day = draw.day(date.fromisoformat(str(at)[:10]) + timedelta(days=1), 5)
+        rating = None if draw.odds(0.35) else 5 - draw.low(5)
+        made.append((number, draw.choice(COURIERS), f"{day:%d.%m.%Y}", rating))
     return made
 
 
-def _stock(rng: random.Random, products: int) -> list[Row]:
+def _stock(draw: Draw, products: list[Row]) -> list[Row]:
     made: list[Row] = []
-    for product in range(1, products + 1):
-        for warehouse in ("North", "South", "Île 3"):
-            if rng.random() < 0.7:
-                quantity = rng.choice((None, 0, 0, 4 + rng.randrange(30), *(10 + rng.randrange(90) for _ in range(9))))
-                made.append((product, warehouse, quantity))
+    for product in products:
+        for warehouse in WAREHOUSES:
+            if draw.odds(0.7):
+                quantity = None if draw.odds(0.06) else 0 if draw.odds(0.15) else 4 + draw.randrange(96)
+                made.append((product[0], warehouse, quantity))
     return made
