@@ -1,0 +1,71 @@
+"""Stores for tests, and folders that misbehave."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from stores.store import Store
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a store may be made."""
+    return tmp_path / "merito.sqlite"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    """An empty store, open for writing."""
+    with Store.open(path, create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte; skipped where none can be mounted."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if os.geteuid() != 0 or _mount(folder, "size=1m").returncode:
+        pytest.skip("a file system of one megabyte can only be mounted as root")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
+def make_read_only() -> Iterator[Callable[[Path], None]]:
+    """Makes a folder with files in it unwritable, for root as well."""
+    mounted: list[Path] = []
+    closed: list[Path] = []
+
+    def close_for_root(folder: Path) -> None:
+        files = {file.name: file.read_bytes() for file in folder.iterdir()}
+        if _mount(folder, "size=8m").returncode:
+            pytest.skip("root can write everywhere, and no read-only file system can be mounted")
+        mounted.append(folder)
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+
+    def close(folder: Path) -> None:
+        if os.geteuid() == 0:
+            close_for_root(folder)
+            return
+        folder.chmod(0o555)
+        closed.append(folder)
+
+    yield close
+    for folder in mounted:
+        subprocess.run(["umount", str(folder)], check=True)
+    for folder in closed:
+        folder.chmod(0o755)
+
+
+def _mount(folder: Path, options: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, check=False
+    )
