@@ -1,0 +1,169 @@
+"""A failed query as the hint makers read it: its tables, its columns, what it compares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from core.database.rows import Execution, Outcome
+from core.database.schema import Column, Schema, Table
+from core.sql import shared_tree
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+class Source(msgspec.Struct, frozen=True):
+    """What a FROM clause names: a table of the schema, or rows that the query itself makes."""
+
+    called: str
+    """Its alias, or its name where it has none; folded."""
+    table: Table | None
+    columns: tuple[str, ...] = ()
+    """Folded output names of a sub-query or a WITH clause; empty where they are not known."""
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """A column of the schema set against a constant."""
+
+    table: Table
+    column: Column
+    operator: str
+    """=, <>, <, <=, >, >=, LIKE, IN."""
+    value: str | float
+    """A text as it was written, or a number."""
+
+
+class Failed:
+    """One failed query. It knows schema, SQL and what the database answered, and no gold."""
+
+    def __init__(self, sql: str, execution: Execution, schema: Schema) -> None:
+        self.sql = sql
+        self.schema = schema
+        self.message = execution.error
+        self.ran = execution.outcome is Outcome.OK
+        self.found_nothing = self.ran and _holds_nothing(execution)
+
+    @cached_property
+    def tree(self) -> exp.Query | None:
+        """The syntax tree, never changed here; None where the parser cannot read the text."""
+        return shared_tree(self.sql)
+
+    @cached_property
+    def sources(self) -> tuple[Source, ...]:
+        """Everything that some FROM clause of the query names, sub-queries included."""
+        return tuple(self._sources())
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """The schema's tables in the query, each once, in the order of their mention."""
+        by_name = {source.table.name: source.table for source in self.sources if source.table}
+        return tuple(by_name.values())
+
+    @cached_property
+    def columns(self) -> tuple[exp.Column, ...]:
+        """Every mention of a column."""
+        from sqlglot import exp
+
+        return tuple(self.tree.find_all(exp.Column)) if self.tree else ()
+
+    def called(self, name: str) -> tuple[Source, ...]:
+        """The sources that go by a name or alias, in any case."""
+        wanted = name.casefold()
+        return tuple(source for source in self.sources if source.called.casefold() == wanted)
+
+    def owner(self, column: exp.Column) -> tuple[Table, Column] | None:
+        """The table and column that a mention stands for; None where that is not certain."""
+        places = self.called(column.table) if column.table else self.sources
+        owners = {
+            place.table.name: (place.table, found)
+            for place in places
+            if place.table and (found := place.table.column(column.name))
+        }
+        return next(iter(owners.values())) if len(owners) == 1 else None
+
+    def comparisons(self) -> Iterator[Comparison]:
+        """Columns that are compared with constants, in the order of the text."""
+        from sqlglot import exp
+
+        names = {
+            exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+            exp.Like: "LIKE", exp.In: "IN",
+        }  # fmt: skip
+        if self.tree is None:
+            return
+        for node in self.tree.find_all(*names):
+            sides = [node.this, *(node.expressions if isinstance(node, exp.In) else [node.expression])]
+            yield from self._compared(sides, names[type(node)])
+
+    def _compared(self, sides: list[exp.Expression | None], operator: str) -> Iterator[Comparison]:
+        from sqlglot import exp
+
+        owners = [
+            owner for side in sides if isinstance(side, exp.Column) and (owner := self.owner(side))
+        ]
+        if len(owners) == 1:
+            for side in sides:
+                value = self.constant(side)
+                if value is not None:
+                    yield Comparison(*owners[0], operator, value)
+
+    def constant(self, node: exp.Expression | None) -> str | float | None:
+        """The value of a literal, or of a "name" that SQLite reads as a text."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Neg):
+            inner = self.constant(node.this)
+            return -inner if isinstance(inner, float) else None
+        if isinstance(node, exp.Column):
+            return node.name if self.is_quoted_text(node) else None
+        if not isinstance(node, exp.Literal):
+            return None
+        return node.name if node.is_string else _number(node.name)
+
+    def is_quoted_text(self, column: exp.Column) -> bool:
+        """Whether this is a "name" in double quotes that no source has as a column."""
+        if not column.this.meta.get("doubtful"):
+            return False
+        return not any(
+            source.table.column(column.name)
+            if source.table
+            else not source.columns or column.name.casefold() in source.columns
+            for source in self.sources
+        )
+
+    def _sources(self) -> Iterator[Source]:
+        from sqlglot import exp
+
+        if self.tree is None:
+            return
+        own = {cte.alias: _outputs(cte.this) for cte in self.tree.find_all(exp.CTE)}
+        for node in self.tree.find_all(exp.Table, exp.Subquery):
+            if isinstance(node, exp.Subquery):
+                if node.alias:
+                    yield Source(node.alias, None, _outputs(node.this))
+            elif node.name in own:
+                yield Source(node.alias or node.name, None, own[node.name])
+            else:
+                yield Source(node.alias or node.name, self.schema.table(node.name))
+
+
+def _holds_nothing(execution: Execution) -> bool:
+    """No rows, or the one row that aggregates make of no rows."""
+    rows = execution.rows
+    return not rows or (len(rows) == 1 and all(value in (None, 0) for value in rows[0]))
+
+
+def _outputs(query: exp.Expression) -> tuple[str, ...]:
+    names = tuple(getattr(query, "named_selects", ()))
+    return () if "*" in names else tuple(name.casefold() for name in names)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,42 @@
+"""All hints of one failed query."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from core.database.rows import Execution
+from core.database.schema import Schema
+from core.repair.hints.failed import Failed
+from core.repair.hints.names import NAME_MAKERS, Fact
+from core.repair.hints.values import Lookup, compared_values
+from core.run.events import Hint
+
+MOST_HINTS = 8
+
+
+async def hints_for(
+    sql: str, execution: Execution, schema: Schema, look_up: Lookup | None = None, *, attempt: int = 0
+) -> tuple[Hint, ...]:
+    """Facts about a failed query, one sentence each, at most MOST_HINTS, each once.
+
+    They follow from the SQL, what the database answered (`execution`: its message, its rows), the
+    schema and what `look_up` finds stored; nothing here takes the gold. Without `look_up` there
+    are no hints about values. `attempt` is the number that the hints carry. Raises MeritoError
+    only where `look_up` does, because the database itself cannot be used.
+    """
+    found: dict[str, str] = {}
+    failed = Failed(sql, execution, schema)
+    async for kind, text in _facts(failed, look_up):
+        found.setdefault(text, kind)
+        if len(found) == MOST_HINTS:
+            break
+    return tuple(Hint(kind=kind, text=text, attempt=attempt) for text, kind in found.items())
+
+
+async def _facts(failed: Failed, look_up: Lookup | None) -> AsyncIterator[Fact]:
+    for maker in NAME_MAKERS:
+        for fact in maker(failed):
+            yield fact
+    if failed.ran and look_up is not None:
+        async for fact in compared_values(failed, look_up):
+            yield fact

@@ -1,0 +1,309 @@
+"""Hints about names: columns and tables that are not there, or not clear, and how tables join."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from core.database.schema import Schema, Table, quoted
+from core.repair.hints.failed import Failed
+from core.repair.hints.naming import (
+    MOST_NAMES,
+    folded,
+    join_sentence,
+    listed,
+    nearest,
+    nearest_columns,
+    shown,
+)
+from core.sql import tokens
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Fact = tuple[str, str]
+"""A hint's kind and its sentence."""
+Maker = Callable[[Failed], Iterator[Fact]]
+
+_ADVICE = re.compile(r" - should this be a string literal.*", re.S)
+_UNKNOWN_COLUMN = re.compile(r"no such column: (?P<name>.+)", re.S)
+_UNKNOWN_INSERT = re.compile(r"table (?P<table>.+) has no column named (?P<column>.+)", re.S)
+_UNKNOWN_USING = re.compile(r"cannot join using column (?P<column>.+) - column not present", re.S)
+_UNKNOWN_TABLE = re.compile(r"no such table: (?:main\.)?(?P<name>.+)", re.S)
+_AMBIGUOUS = re.compile(r"ambiguous column name: (?P<name>.+)", re.S)
+_SYNTAX = re.compile(r"near \".*\": syntax error|unrecognized token|incomplete input", re.S)
+
+
+def unknown_column(failed: Failed) -> Iterator[Fact]:
+    """The tables that have the column, or its nearest names, and how to reach them."""
+    asked = _unknown_name(failed)
+    if asked is None:
+        return
+    qualifier, column = asked
+    sources = failed.called(qualifier) if qualifier else ()
+    asked_of = tuple(source.table for source in sources if source.table)
+    if qualifier and not sources:
+        yield from _not_in_from(failed, qualifier, column)
+    made = next((source for source in sources if source.columns), None)
+    if made:
+        yield "unknown-column", f"The sub-query {made.called} gives only: {listed(made.columns)}."
+    yield _whereabouts(failed, asked_of, qualifier if made is None else "", column)
+
+
+def _unknown_name(failed: Failed) -> tuple[str, str] | None:
+    """The table or alias that was asked (or nothing) and the column that it does not have."""
+    message = _ADVICE.sub("", failed.message)
+    if found := _UNKNOWN_INSERT.search(message):
+        return found["table"], found["column"]
+    if found := _UNKNOWN_USING.search(message):
+        return "", found["column"]
+    if found := _UNKNOWN_COLUMN.search(message):
+        return _split(failed, found["name"].strip("\"'`"))
+    return None
+
+
+def _split(failed: Failed, name: str) -> tuple[str, str]:
+    """A name with dots may be qualified, or odd: the query's own mention decides."""
+    for column in failed.columns:
+        if f"{column.table}.{column.name}".casefold() == name.casefold():
+            return column.table, column.name
+    qualifier, _, column_name = name.rpartition(".")
+    known = failed.called(qualifier) or failed.schema.table(qualifier)
+    return (qualifier, column_name) if known or qualifier.isidentifier() else ("", name)
+
+
+def _not_in_from(failed: Failed, qualifier: str, column: str) -> Iterator[Fact]:
+    """Why a qualifier stands for nothing: an alias took its place, or the table is not there."""
+    table = failed.schema.table(qualifier)
+    alias = next((source.called for source in failed.sources if source.table is table), None)
+    if table is None:
+        return
+    if alias:
+        yield (
+            "alias",
+            f"A table with an alias goes by the alias alone: after {shown(table.name)} AS {alias},"
+            f" write {alias}.{shown(_spelled(table, column))}.",
+        )
+    elif failed.tables:
+        yield (
+            "not-joined",
+            f"To use a column of {shown(table.name)}, FROM or JOIN must name {shown(table.name)}.",
+        )
+        yield from _path(failed.schema, failed.tables[0], table)
+
+
+def _whereabouts(failed: Failed, asked_of: tuple[Table, ...], qualifier: str, column: str) -> Fact:
+    """Where the column is, else what resembles it."""
+    real = failed.schema.table(qualifier) if qualifier and not asked_of else None
+    places = asked_of or ((real,) if real else failed.tables)
+    owners = _near_first(failed, failed.schema.tables_with(column))
+    if owners:
+        name = shown(_spelled(owners[0], column))
+        having = f"{name} is in: {listed(shown(owner.name) for owner in owners)}."
+        if real in owners:
+            return "unknown-column", having
+        return "unknown-column", f"{_missing(places, name)}; {having}"
+    near = nearest_columns(column, failed.schema, places)
+    if near:
+        names = listed(shown(table.name, name) for table, name in near)
+        return "unknown-column", f"{_missing(places, shown(column))}; the nearest are: {names}."
+    held = [shown(place.name, each.name) for place in places for each in place.columns]
+    ending = f"; there are: {listed(held)}" if held else ""
+    return "unknown-column", f"No table has a column {shown(column)}{ending}."
+
+
+def _missing(places: tuple[Table, ...], column: str) -> str:
+    names = [f"{shown(place.name)}.{column}" for place in dict.fromkeys(places)]
+    return f"There is no column {' or '.join(names[:MOST_NAMES]) or column}"
+
+
+def _spelled(table: Table, column: str) -> str:
+    """The column's name as the table has it."""
+    own = table.column(column)
+    return own.name if own else column
+
+
+def _near_first(failed: Failed, tables: tuple[Table, ...]) -> list[Table]:
+    """Tables of the query first, then those that join to one of them in few steps."""
+    start = failed.tables[0].name if failed.tables else ""
+
+    def distance(table: Table) -> int:
+        if table in failed.tables:
+            return -1
+        path = failed.schema.join_path(start, table.name) if start else None
+        return 99 if path is None else len(path)
+
+    return sorted(tables, key=distance) if 1 < len(tables) <= 4 * MOST_NAMES else list(tables)
+
+
+def other_name(failed: Failed) -> Iterator[Fact]:
+    """A key that the asked table holds under another name than the table it refers to."""
+    asked = _unknown_name(failed)
+    if asked is None:
+        return
+    qualifier, column = asked
+    sources = failed.called(qualifier) if qualifier else failed.sources
+    for table in (source.table for source in sources if source.table):
+        for key in failed.schema.foreign_keys:
+            for here, there in zip(key.columns, key.to_columns, strict=False):
+                if key.table == table.name and there.casefold() == column.casefold():
+                    yield (
+                        "other-name",
+                        f"{shown(key.table, here)} refers to {shown(key.to_table, there)}.",
+                    )
+                elif (
+                    key.to_table.casefold() == table.name.casefold()
+                    and here.casefold() == column.casefold()
+                ):
+                    yield (
+                        "other-name",
+                        f"{shown(key.table, here)} refers to {shown(table.name, there)}.",
+                    )
+
+
+def reach(failed: Failed) -> Iterator[Fact]:
+    """How the query's tables join the one that has the unknown column."""
+    asked = _unknown_name(failed)
+    if asked is None or not failed.tables:
+        return
+    owners = _near_first(failed, failed.schema.tables_with(asked[1]))
+    if not owners:
+        owners = [table for table, _ in nearest_columns(asked[1], failed.schema, failed.tables)[:1]]
+    if owners and owners[0] not in failed.tables:
+        yield from _path(failed.schema, failed.tables[0], owners[0])
+
+
+def unknown_table(failed: Failed) -> Iterator[Fact]:
+    """The nearest tables, and the tables that have a column called so."""
+    found = _UNKNOWN_TABLE.search(failed.message)
+    if found is None:
+        return
+    name = found["name"].strip("\"'`")
+    tables = failed.schema.tables
+    near = [tables[index].name for _, index in nearest(name, [table.name for table in tables])]
+    parts = [
+        table.name for table in tables if len(table.name) > 3 and folded(table.name) in folded(name)
+    ]
+    parts += [table.name for table in tables if len(name) > 3 and folded(name) in folded(table.name)]
+    names = [shown(each) for each in (*near, *parts)] or [shown(table.name) for table in tables]
+    verb = "the nearest are" if near or parts else "there are"
+    yield "unknown-table", f"There is no table {shown(name)}; {verb}: {listed(names)}."
+    if owners := failed.schema.tables_with(name):
+        yield (
+            "unknown-table",
+            f"{shown(name)} is a column of: {listed(shown(each.name) for each in owners)}.",
+        )
+
+
+def ambiguous_column(failed: Failed) -> Iterator[Fact]:
+    """The tables in the query that have the column."""
+    found = _AMBIGUOUS.search(failed.message)
+    if found is None:
+        return
+    column = found["name"].rpartition(".")[2].strip("\"'`")
+    owners = [table for table in failed.tables if table.column(column)]
+    owners = owners or list(failed.schema.tables_with(column))
+    forms = listed(shown(table.name, _spelled(table, column)) for table in owners)
+    yield "ambiguous-column", f"{shown(column)} is in more than one table; write which: {forms}."
+
+
+def quoted_name(failed: Failed) -> Iterator[Fact]:
+    """A "name" in double quotes that is no column is silently a text in SQLite."""
+    for column in failed.columns:
+        if not failed.is_quoted_text(column) or _compared_with_column(failed, column):
+            continue
+        owners = _near_first(failed, failed.schema.tables_with(column.name))
+        near = nearest_columns(column.name, failed.schema, failed.tables)
+        names = [
+            *(shown(table.name, column.name) for table in owners),
+            *(shown(table.name, name) for table, name in near),
+        ]
+        ending = f"; columns like it: {listed(names)}" if names else ""
+        yield (
+            "quoted-name",
+            f'"{column.name}" is no column here, so SQLite reads it as a mere text{ending}.',
+        )
+
+
+def _compared_with_column(failed: Failed, column: exp.Column) -> bool:
+    """Then the double quotes were meant for a text, as many queries write them."""
+    from sqlglot import exp
+
+    parent = column.parent
+    if not isinstance(parent, exp.Binary | exp.In | exp.Between):
+        return False
+    others = [side for side in parent.find_all(exp.Column) if side is not column]
+    return any(not failed.is_quoted_text(side) for side in others)
+
+
+def odd_name(failed: Failed) -> Iterator[Fact]:
+    """Names that need quotes and stand in the query without them."""
+    if not (_SYNTAX.search(failed.message) or _UNKNOWN_COLUMN.search(failed.message)):
+        return
+    bare = " ".join(token for token in tokens(failed.sql) if token[:1] not in "'\"`")
+    for name in _odd_names(failed.schema):
+        words = " ".join(tokens(name))
+        if words and re.search(rf"(?<![\w.] ){re.escape(words)}(?!\w)", f" {bare}"):
+            yield "odd-name", f"The name {shown(name)} must stand in back-quotes."
+
+
+def _odd_names(schema: Schema) -> Iterator[str]:
+    for table in schema.tables:
+        for name in (table.name, *(column.name for column in table.columns)):
+            if quoted(name) != name:
+                yield name
+
+
+def wrong_join(failed: Failed) -> Iterator[Fact]:
+    """Tables that the query joins otherwise than by the schema's keys."""
+    if not failed.ran or len(failed.tables) < 2:
+        return
+    joined = _joined_pairs(failed)
+    for table in failed.tables[1:]:
+        path = failed.schema.join_path(failed.tables[0].name, table.name)
+        conditions = {
+            frozenset({(key.table.casefold(), a.casefold()), (key.to_table.casefold(), b.casefold())})
+            for key in path or ()
+            for a, b in zip(key.columns, key.to_columns, strict=False)
+        }
+        if path and not conditions <= joined:
+            yield "join-path", join_sentence(path, failed.tables[0].name, table.name)
+
+
+def _joined_pairs(failed: Failed) -> set[frozenset[tuple[str, str]]]:
+    """Pairs of columns that the query sets equal, or puts into each other's sub-queries."""
+    from sqlglot import exp
+
+    pairs: set[frozenset[tuple[str, str]]] = set()
+    for node in failed.tree.find_all(exp.EQ, exp.In) if failed.tree else ():
+        right = node.args.get("query") if isinstance(node, exp.In) else node.expression
+        if isinstance(right, exp.Subquery):
+            right = right.this
+        if isinstance(right, exp.Select):
+            right = right.selects[0] if right.selects else None
+        if isinstance(node.this, exp.Column) and isinstance(right, exp.Column):
+            owners = failed.owner(node.this), failed.owner(right)
+            pairs.add(
+                frozenset((own[0].name.casefold(), own[1].name.casefold()) for own in owners if own)
+            )
+    return pairs
+
+
+def _path(schema: Schema, start: Table, end: Table) -> Iterator[Fact]:
+    path = schema.join_path(start.name, end.name)
+    if path:
+        yield "join-path", join_sentence(path, start.name, end.name)
+
+
+NAME_MAKERS: tuple[Maker, ...] = (
+    unknown_column,
+    other_name,
+    reach,
+    unknown_table,
+    ambiguous_column,
+    quoted_name,
+    odd_name,
+    wrong_join,
+)
+"""Each reads the failed query and yields the facts that it knows; none is told what is right."""

@@ -1,0 +1,73 @@
+"""Names: how hints write them, and which of the schema's are nearest to a wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.database.schema import ForeignKey, Schema, Table, quoted
+
+MOST_NAMES = 6
+"""A hint that lists more is not read."""
+NEAR = 60.0
+"""Similarity in percent below which a name is not called near."""
+SPREAD = 30.0
+"""How far behind the nearest a name may be and still be named."""
+
+_JOINING = str.maketrans("", "", " _-.")
+
+
+def shown(*parts: str) -> str:
+    """A name as SQL may write it, its parts joined by dots: back-quotes where it is odd, because
+    SQLite reads a wrong name in double quotes as a text."""
+    return ".".join(part if quoted(part) == part else f"`{part}`" for part in parts)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Some names as a list, with the number of those left out."""
+    every = list(dict.fromkeys(names))
+    left_out = len(every) - MOST_NAMES
+    return ", ".join(every[:MOST_NAMES]) + (f" (and {left_out} more)" if left_out > 0 else "")
+
+
+def folded(name: str) -> str:
+    """A name without case and without what joins its words."""
+    return name.translate(_JOINING).casefold()
+
+
+def nearest(wrong: str, names: Sequence[str]) -> list[tuple[float, int]]:
+    """The names most like `wrong`, best first, as (similarity in percent, index in `names`)."""
+    from rapidfuzz import fuzz, process
+
+    ranked = process.extract(
+        folded(wrong),
+        [folded(name) for name in names],
+        scorer=fuzz.ratio,
+        score_cutoff=NEAR,
+        limit=2 * MOST_NAMES,
+    )
+    return [(score, index) for _, score, index in ranked]
+
+
+def nearest_columns(wrong: str, schema: Schema, first: Sequence[Table]) -> list[tuple[Table, str]]:
+    """The columns most like `wrong`, also read as table and column in one word (stadium_name);
+    those of the tables `first` before others that are as near."""
+    preferred = {table.name for table in first}
+    places = [(table, column.name) for table in schema.tables for column in table.columns]
+    own = nearest(wrong, [name for _, name in places])
+    whole = nearest(wrong, [table.name + name for table, name in places])
+    best: dict[int, float] = {}
+    for score, index in (*own, *whole):
+        bonus = 10.0 if places[index][0].name in preferred else 0.0
+        best[index] = max(best.get(index, 0.0), score + bonus)
+    ranked = sorted(best, key=lambda index: -best[index])[:MOST_NAMES]
+    return [places[index] for index in ranked if best[index] > best[ranked[0]] - SPREAD]
+
+
+def join_sentence(path: Sequence[ForeignKey], start: str, end: str) -> str:
+    """How two tables join along a chain of foreign keys."""
+    steps = " and ".join(
+        f"{shown(key.table, column)} = {shown(key.to_table, other)}"
+        for key in path
+        for column, other in zip(key.columns, key.to_columns, strict=False)
+    )
+    return f"{shown(start)} and {shown(end)} join by {steps}."

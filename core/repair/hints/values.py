@@ -1,0 +1,237 @@
+"""Hints about values: what is stored where a failed query looked for something else.
+
+Every look-up is a reading statement that runs in the sandbox, bounded in rows and time. It reads
+the database alone, never the gold.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+
+from core.database.rows import Execution, Outcome
+from core.database.sandbox import Caps, Sandbox
+from core.repair.hints.failed import Comparison, Failed
+from core.repair.hints.naming import shown
+
+Lookup = Callable[[str], Awaitable[Execution]]
+"""Runs one reading statement against the question's database."""
+Fact = tuple[str, str]
+
+MOST_COMPARISONS = 4
+DISTINCT_VALUES = 2_000
+SAMPLED_VALUES = 50
+SCANNED_ROWS = 100_000
+COLUMNS_SEARCHED = 40
+VALUE_CHARACTERS = 60
+NEAR_VALUE = 70.0
+SECONDS = 1.0
+
+_CAPS = Caps(rows=DISTINCT_VALUES, bytes=1 << 20, cell=200)
+_EQUALITIES = frozenset({"=", "<>", "IN", "LIKE"})
+_ORDERS = frozenset({"<", "<=", ">", ">="})
+_DATE = re.compile(
+    r"\d{1,4}[-/. ]\d{1,2}[-/. ]\d{1,4}|\d{1,2} ?[A-Za-z]{3,9},? \d{2,4}|[A-Za-z]{3,9} \d{1,2}, \d{4}"
+)
+_NUMBER = re.compile(r"\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)\s*\Z")
+_TEXT_TYPE = re.compile(r"char|text|clob|date|time|^$", re.I)
+_NUMBER_TYPE = re.compile(r"int|real|floa|doub|num|dec", re.I)
+
+
+def lookup_in(sandbox: Sandbox, database: Path, *, seconds: float = SECONDS) -> Lookup:
+    """A look-up whose statements take at most `seconds` together; later ones find the time gone."""
+    left = seconds
+
+    async def look_up(sql: str) -> Execution:
+        nonlocal left
+        if left <= 0.01:
+            return Execution(outcome=Outcome.TIMEOUT, error="the time for look-ups is used up")
+        started = time.monotonic()
+        try:
+            return await sandbox.execute(database, sql, deadline=left, caps=_CAPS)
+        finally:
+            left -= time.monotonic() - started
+
+    return look_up
+
+
+async def compared_values(failed: Failed, look_up: Lookup) -> AsyncIterator[Fact]:
+    """For each text that a column was compared with: whether the column holds it, else what it
+    holds that is nearest, else where it is."""
+    stored: list[Comparison] = []
+    missed = False
+    for comparison in list(dict.fromkeys(failed.comparisons()))[:MOST_COMPARISONS]:
+        if comparison.operator in _EQUALITIES and isinstance(comparison.value, str):
+            if await _holds(comparison, look_up):
+                stored.append(comparison)
+                continue
+            facts = _absent(comparison, failed, look_up)
+        else:
+            facts = _other_kind(comparison, look_up)
+        async for fact in facts:
+            missed = True
+            yield fact
+    if failed.found_nothing and not missed:
+        yield "empty-result", _empty(stored)
+
+
+def _empty(stored: Sequence[Comparison]) -> str:
+    if not stored:
+        return "A query tried before found no rows."
+    values = " and ".join(f"{_place(each)} does hold {_written(each.value)}" for each in stored)
+    return f"A query tried before found no rows, although {values}."
+
+
+async def _holds(comparison: Comparison, look_up: Lookup) -> bool:
+    """Whether some row satisfies the comparison by itself; True also where that cannot be told."""
+    operator = "LIKE" if comparison.operator == "LIKE" else "="
+    found = await look_up(
+        f"SELECT 1 FROM {_sql(comparison.table.name)} WHERE {_sql(comparison.column.name)}"
+        f" {operator} {_literal(comparison.value)} LIMIT 1"
+    )
+    return bool(found.rows) or found.outcome is not Outcome.OK
+
+
+async def _absent(comparison: Comparison, failed: Failed, look_up: Lookup) -> AsyncIterator[Fact]:
+    """What the column holds instead of the value, and which column holds it."""
+    value = str(comparison.value)
+    value = value.strip("%") if comparison.operator == "LIKE" else value
+    held = await _distinct(comparison, look_up)
+    place, written = _place(comparison), _written(value)
+    elsewhere = await _elsewhere(value, comparison, failed, look_up)
+    near = _near(value, [each for each in held if isinstance(each, str)])
+    if near:
+        yield "value", f"{place} has no {written}; nearest in it: {_list(near)}."
+    elif misfit := _misfit(comparison, value, held):
+        yield misfit
+    elif held and not elsewhere:
+        yield "value", f"{place} has no {written}; it holds {_list(held[:4])}."
+    if elsewhere:
+        yield "value-elsewhere", f"{written} is not in {place} but in {', '.join(elsewhere)}."
+
+
+async def _other_kind(comparison: Comparison, look_up: Lookup) -> AsyncIterator[Fact]:
+    """A constant of another kind than the column's values, where order or a number is asked."""
+    held = await _distinct(comparison, look_up, SAMPLED_VALUES)
+    if isinstance(comparison.value, str):
+        if misfit := _misfit(comparison, comparison.value, held):
+            yield misfit
+        return
+    texts = [each for each in held if isinstance(each, str) and each.strip()]
+    if not texts:
+        return
+    if not any(_NUMBER.match(each) for each in texts):
+        yield "type", f"{_place(comparison)} holds texts such as {_list(texts[:3])}, not numbers."
+    elif comparison.operator in _ORDERS and not _NUMBER_TYPE.search(comparison.column.type):
+        place = _place(comparison)
+        yield (
+            "type",
+            f"{place} holds texts such as {_list(texts[:2])}, which compare letter by letter;"
+            f" CAST({place} AS REAL) compares numbers.",
+        )
+
+
+def _misfit(comparison: Comparison, value: str, held: Sequence[object]) -> Fact | None:
+    """A text against numbers, or a date against dates that are written in another way."""
+    place, written = _place(comparison), _written(value)
+    if held and not _NUMBER.match(value) and all(isinstance(each, int | float) for each in held):
+        return "type", f"{place} holds numbers such as {_list(held[:3])}, not {written}."
+    if held and _DATE.search(value) and _shape(value) not in {_shape(str(each)) for each in held}:
+        return "date", f"{place} is written like {_list(held[:2])}, not like {written}."
+    return None
+
+
+async def _distinct(
+    comparison: Comparison, look_up: Lookup, most: int = DISTINCT_VALUES
+) -> list[object]:
+    """Different values of the compared column, NULL left out."""
+    column = _sql(comparison.column.name)
+    found = await look_up(
+        f"SELECT DISTINCT {column} FROM"
+        f" (SELECT {column} FROM {_sql(comparison.table.name)} LIMIT {SCANNED_ROWS})"
+        f" WHERE {column} IS NOT NULL LIMIT {most}"
+    )
+    return [row[0] for row in found.rows] if found.outcome is Outcome.OK else []
+
+
+async def _elsewhere(value: str, comparison: Comparison, failed: Failed, look_up: Lookup) -> list[str]:
+    """Other columns, those of the query's tables first, that hold the value in any case."""
+    own = {table.name for table in failed.tables}
+    tables = sorted(failed.schema.tables, key=lambda table: table.name not in own)
+    places = [
+        (table, column)
+        for table in tables
+        if not table.is_view
+        for column in table.columns
+        if _TEXT_TYPE.search(column.type) and (table.name, column.name) != _names(comparison)
+    ][:COLUMNS_SEARCHED]
+    if not places or not value.strip():
+        return []
+    searches = (
+        f"SELECT {number} WHERE EXISTS (SELECT 1 FROM (SELECT {_sql(column.name)} AS v"
+        f" FROM {_sql(table.name)} LIMIT {SCANNED_ROWS}) WHERE v = {_literal(value)} COLLATE NOCASE)"
+        for number, (table, column) in enumerate(places)
+    )
+    found = await look_up(" UNION ALL ".join(searches))
+    rows = found.rows if found.outcome is Outcome.OK else ()
+    return [
+        shown(places[row[0]][0].name, places[row[0]][1].name)
+        for row in rows[:3]
+        if isinstance(row[0], int)
+    ]
+
+
+def _near(value: str, held: list[str]) -> list[str]:
+    """Stored texts like the value: the same but for case, spaces and punctuation before others."""
+    from rapidfuzz import fuzz, process
+
+    wanted = _bare(value)
+    same = [each for each in held if _bare(each) == wanted]
+    if same or not wanted:
+        return same[:3]
+    containing = [each for each in held if len(wanted) > 2 and wanted in _bare(each)][:3]
+    ranked = process.extract(
+        wanted, [_bare(each) for each in held], scorer=fuzz.ratio, score_cutoff=NEAR_VALUE, limit=3
+    )
+    return list(dict.fromkeys([*(held[index] for _, _, index in ranked), *containing]))[:3]
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
+def _shape(text: str) -> str:
+    """How a date is written: digits as 9, words as a."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", text.strip()))
+
+
+def _names(comparison: Comparison) -> tuple[str, str]:
+    return comparison.table.name, comparison.column.name
+
+
+def _place(comparison: Comparison) -> str:
+    return shown(*_names(comparison))
+
+
+def _list(values: Sequence[object]) -> str:
+    return ", ".join(_written(each) for each in values)
+
+
+def _written(value: object) -> str:
+    """A value as SQL writes it, cut where it is long."""
+    if isinstance(value, bytes):
+        return "a blob"
+    if not isinstance(value, str):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    text = value if len(value) <= VALUE_CHARACTERS else f"{value[:VALUE_CHARACTERS]}…"
+    return _literal(text)
+
+
+def _literal(value: object) -> str:
+    return "'" + str(value).replace("\0", "").replace("'", "''") + "'"
+
+
+def _sql(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
