@@ -11,7 +11,8 @@ from core.database.schema import Column, Schema, Table
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _ENDINGS = ("ies", "es", "s", "ed", "ing")
 _SHORTEST_STEM = 3
-_TABLE_WEIGHT, _COLUMN_WEIGHT, _NEIGHBOUR_WEIGHT = 3.0, 1.0, 0.5
+_SHORTEST_PART = 4
+_TABLE_WEIGHT, _NEIGHBOUR_WEIGHT = 3.0, 0.5
 
 
 def words(text: str) -> frozenset[str]:
@@ -29,16 +30,19 @@ def _stem(word: str) -> str:
 def ranked_tables(schema: Schema, question: str) -> tuple[Table, ...]:
     """All tables, those that have most to do with the question first.
 
-    A table scores by the rarity of the words that its name and its columns share with the
-    question, and by half of what its best neighbour scores, since joins need what lies between.
+    A table scores by the words that its name and its columns share with the question, rare ones
+    more, and by half of what its best neighbour scores, since joins need what lies between.
     """
-    asked = words(question)
     held = {table.name: _table_words(table) for table in schema.tables}
     frequency = Counter(word for own in held.values() for word in own)
-    rarity = {word: math.log(1 + len(held) / frequency[word]) for word in asked if word in frequency}
+    asked = words(question)
+    worth = {
+        word: _nearness(word, asked) * math.log(1 + len(held) / number)
+        for word, number in frequency.items()
+    }
     scores = {
-        table.name.casefold(): _TABLE_WEIGHT * _sum(rarity, words(table.name))
-        + _COLUMN_WEIGHT * _sum(rarity, held[table.name])
+        table.name.casefold(): _TABLE_WEIGHT * sum(worth[word] for word in words(table.name))
+        + sum(worth[word] for word in held[table.name])
         for table in schema.tables
     }
     lifted = dict(scores)
@@ -54,8 +58,12 @@ def _table_words(table: Table) -> frozenset[str]:
     return words(table.name).union(*(words(column.name) for column in table.columns))
 
 
-def _sum(rarity: dict[str, float], own: frozenset[str]) -> float:
-    return sum(rarity.get(word, 0.0) for word in own)
+def _nearness(word: str, asked: frozenset[str]) -> float:
+    """1 where the question has the word, half where one holds the other (hero, superhero)."""
+    if word in asked:
+        return 1.0
+    long_enough = (other for other in asked if min(len(other), len(word)) >= _SHORTEST_PART)
+    return 0.5 if any(other in word or word in other for other in long_enough) else 0.0
 
 
 def ranked_columns(table: Table, question: str) -> tuple[Column, ...]:
@@ -63,8 +71,8 @@ def ranked_columns(table: Table, question: str) -> tuple[Column, ...]:
     asked = words(question)
     keys = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
 
-    def place(column: Column) -> tuple[int, int]:
-        own = words(column.name)
-        return -len(own & asked), 0 if column.name in keys else 1
+    def place(column: Column) -> tuple[float, int]:
+        near = sum(_nearness(word, asked) for word in words(column.name))
+        return -near, 0 if column.name in keys else 1
 
     return tuple(sorted(table.columns, key=place))

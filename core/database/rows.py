@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from enum import StrEnum
 
@@ -49,7 +50,7 @@ class ResultTable(msgspec.Struct, frozen=True, kw_only=True):
     row_count: int = 0
     """Rows that the execution returned, of which `rows` holds the first."""
     digest: str = ""
-    """Stands for the complete rows, their order ignored: equal rows have equal digests."""
+    """Stands for the complete rows in their order: equal results have equal digests."""
     truncated: bool = False
     error: str = ""
     seconds: float = 0.0
@@ -104,10 +105,22 @@ def clipped(
         columns=tuple(_shortened(printable(name[: cell + 1]), cell) for name in execution.columns),
         rows=_fitting(execution.rows[:rows], cell, characters),
         row_count=len(execution.rows),
+        digest=rows_digest(execution),
         truncated=execution.truncated,
         error=_shortened(printable(execution.error[: _MESSAGE_CHARACTERS + 1]), _MESSAGE_CHARACTERS),
         seconds=execution.seconds,
     )
+
+
+def rows_digest(execution: Execution) -> str:
+    """Equal for equal results, their order included; empty where there is no result. Column names
+    do not count: an alias changes no answer."""
+    if execution.outcome is not Outcome.OK:
+        return ""
+    digest = hashlib.sha256(f"{len(execution.columns)}".encode())
+    for row in execution.rows:
+        digest.update(repr(row).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:32]
 
 
 def _fitting(rows: tuple[Row, ...], cell: int, characters: int) -> tuple[tuple[Cell, ...], ...]:

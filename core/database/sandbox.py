@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import marshal
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
@@ -27,6 +28,7 @@ _START_SECONDS = 30.0
 _KILL_SECONDS = GRACE_SECONDS + 0.1
 """The worker's own alarm comes first; the parent's SIGKILL does not depend on it."""
 _TRIES = 3
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows ends a process on either
 _DATABASE_TROUBLE = tuple(
     f"SQLITE_{family}" for family in ("CANTOPEN", "NOTADB", "BUSY", "READONLY", "IOERR", "CORRUPT")
 )
@@ -204,10 +206,20 @@ class _Worker(asyncio.SubprocessProtocol):
         return self._answer is None and not self._killed and not self.gone.is_set()
 
     def kill(self) -> None:
-        """End the process now; closing the transport frees its pipes whatever they still hold."""
+        """End the process now, and let go of whatever its pipes still hold.
+
+        Not by `transport.kill` or `close`: they would reap the process, which is the event
+        loop's own watcher's to do.
+        """
         self._killed = True
-        if self._transport is not None:
-            self._transport.close()
+        if self._transport is None or self.gone.is_set():
+            return
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, _KILL)
+        for fd in (0, 1):
+            pipe = self._transport.get_pipe_transport(fd)
+            if pipe is not None:
+                pipe.close()
 
     async def ask(self, request: tuple[Any, ...], deadline: float) -> tuple[Execution, str]:
         """Run one statement; with it comes SQLite's name of the error.
@@ -297,7 +309,8 @@ class _Worker(asyncio.SubprocessProtocol):
         """The process is over and reaped."""
         self.gone.set()
         self._alive.discard(self)
-        self.kill()
+        if self._transport is not None:
+            self._transport.close()
 
 
 _START_MEND = "Check that this Python can start processes (memory, process limits)."

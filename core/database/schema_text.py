@@ -17,6 +17,10 @@ Samples = Mapping[str, Mapping[str, tuple[Value, ...]]]
 
 _VALUE_CHARACTERS = 40
 _DESCRIPTION_CHARACTERS = 300
+_NARROW_COLUMNS = 8
+"""A table with no more columns is shown whole or not at all."""
+_NARROWED_SHARE = 0.6
+"""The most of the room left that a narrowed table takes, so that another may join it."""
 _NOTE_TOKENS = 40
 """Room for the line that says what was left out."""
 
@@ -38,7 +42,7 @@ def schema_text(
     budget: int | None = None,
     count: Callable[[str], int] = lambda text: len(text) // 3,
 ) -> SchemaText:
-    """The CREATE TABLE statements as SQLite holds them (MERIT, section 3.2), views last seen too.
+    """The CREATE TABLE statements as SQLite holds them (the paper's form).
 
     `samples`, `descriptions` and `foreign_keys` add comment lines below each statement. With a
     `budget` (in whatever `count` counts: tokens) tables, then columns, that have least to do
@@ -60,9 +64,7 @@ class _Renderer:
 
     def table(self, table: Table) -> str:
         """The statement that SQLite holds, and comments."""
-        return "\n".join(
-            [f"{table.sql or create_statement(table)};", *self._comments(table, table.columns)]
-        )
+        return "\n".join([f"{table.sql or create_statement(table)};", *self._comments(table)])
 
     def narrowed(self, table: Table, columns: tuple[Column, ...]) -> str:
         """A statement with some of the columns."""
@@ -75,14 +77,14 @@ class _Renderer:
         )
         missing = len(table.columns) - len(columns)
         note = f"-- {missing} more columns of {_line(quoted(table.name))} are left out"
-        return "\n".join([f"{create_statement(narrow)};", *self._comments(table, columns), note])
+        return "\n".join([f"{create_statement(narrow)};", *self._comments(narrow), note])
 
-    def _comments(self, table: Table, columns: tuple[Column, ...]) -> list[str]:
+    def _comments(self, table: Table) -> list[str]:
         lines = []
         described = self._descriptions.get(table.name.casefold(), {})
         sampled = self._samples.get(table.name.casefold(), {})
-        for column in columns:
-            words = _line(described.get(column.name.casefold(), ""))[:_DESCRIPTION_CHARACTERS]
+        for column in table.columns:
+            words = _cut(_line(described.get(column.name.casefold(), "")), _DESCRIPTION_CHARACTERS)
             values = ", ".join(_sample(value) for value in sampled.get(column.name.casefold(), ()))
             notes = "; ".join(
                 part for part in (words, f"for example {values}" if values else "") if part
@@ -101,11 +103,14 @@ def _line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most] + "…"
+
+
 def _sample(value: Value) -> str:
     if isinstance(value, str):
-        text = _line(value[: _VALUE_CHARACTERS + 1])
-        cut = text if len(text) <= _VALUE_CHARACTERS else text[:_VALUE_CHARACTERS] + "…"
-        return "'" + cut.replace("'", "''") + "'"
+        text = _cut(_line(value[: _VALUE_CHARACTERS + 1]), _VALUE_CHARACTERS)
+        return "'" + text.replace("'", "''") + "'"
     if isinstance(value, bytes):
         return f"x'{value[:8].hex()}…'" if len(value) > 8 else f"x'{value.hex()}'"
     return "NULL" if value is None else str(value)
@@ -131,7 +136,8 @@ class _Fitting:
         chosen: dict[str, str] = {}
         left_out: list[str] = []
         for table in ranked_tables(self._schema, self._question):
-            text, missing = self._best(table)
+            may_narrow = not chosen or len(table.columns) > _NARROW_COLUMNS
+            text, missing = self._best(table, may_narrow)
             if text:
                 chosen[table.name] = text
                 self._room -= self._count(text + "\n")
@@ -142,12 +148,11 @@ class _Fitting:
             parts.append(f"-- {tables} more tables, less related to the question, are left out")
         return SchemaText("\n".join(parts), tuple(left_out))
 
-    def _best(self, table: Table) -> tuple[str, list[str]]:
+    def _best(self, table: Table, may_narrow: bool) -> tuple[str, list[str]]:
         whole = self._renderer.table(table)
         if self._count(whole + "\n") <= self._room:
             return whole, []
-        ranked = ranked_columns(table, self._question)
-        kept = self._widest(table, ranked)
+        kept = self._widest(table, ranked_columns(table, self._question)) if may_narrow else ()
         if not kept:
             return "", [table.name]
         missing = [column for column in table.columns if column not in kept]
@@ -156,11 +161,12 @@ class _Fitting:
 
     def _widest(self, table: Table, ranked: tuple[Column, ...]) -> tuple[Column, ...]:
         """The most columns that fit, found by halving: text grows with every column."""
+        room = self._room * _NARROWED_SHARE
         fits, over = 0, len(ranked)
         while fits + 1 < over:
             middle = (fits + over) // 2
             text = self._renderer.narrowed(table, self._in_order(table, ranked[:middle]))
-            if self._count(text + "\n") <= self._room:
+            if self._count(text + "\n") <= room:
                 fits = middle
             else:
                 over = middle

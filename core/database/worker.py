@@ -204,17 +204,22 @@ def only_statement(sql: str) -> str:
     SQLite itself decides what a statement is; this only spares it lone semicolons, which it
     would count as more statements.
     """
-    sql = sql[_leading(sql) :]
+    sql = _without_leading(sql)
     for token in _TOKENS.finditer(sql):
         if token.group() == ";":
-            rest = _NOTHING.match(sql, token.end())
-            return sql[: token.start()] if rest and rest.end() == len(sql) else sql
+            return sql[: token.start()] if _blank_to(sql, token.end()) == len(sql) else sql
     return sql
 
 
-def _leading(sql: str) -> int:
-    empty = _NOTHING.match(sql)
-    return empty.end() if empty and ";" in empty.group() else 0
+def _without_leading(sql: str) -> str:
+    blank = _blank_to(sql, 0)
+    return sql[blank:] if ";" in sql[:blank] else sql
+
+
+def _blank_to(sql: str, start: int) -> int:
+    """Where the spaces, comments and lone semicolons from `start` on end."""
+    blank = _NOTHING.match(sql, start)
+    return blank.end() if blank else start
 
 
 def answer(connections: Connections, request: tuple[str, str, float, int, int, int, bool]) -> Answer:
@@ -249,7 +254,7 @@ def _check_text(sql: str) -> None:
         raise ValueError('unrecognized token: "\\x00"')
     if len(sql) > guard.LIMITS[sqlite3.SQLITE_LIMIT_SQL_LENGTH]:
         raise ValueError("query string is too large")
-    if _NOTHING.fullmatch(sql):
+    if _blank_to(sql, 0) == len(sql):
         raise ValueError("no SQL found: the statement is empty")
     try:
         sql.encode()
