@@ -109,19 +109,24 @@ class Control:
             self._stepping = False
             self._open.clear()
 
+    def expect(self, position: int, attempt: int) -> None:
+        """Say that a judgement will be awaited, before anybody is told: it may then be given at
+        once, and is kept until `judgement` asks for it."""
+        if (position, attempt) not in self._waiting:
+            self._waiting[position, attempt] = asyncio.get_running_loop().create_future()
+            self._changed()
+
     async def judgement(self, position: int, attempt: int) -> Judgement:
         """Wait for a person's word about an attempt. Raises Stopped when the run is stopped."""
-        future: asyncio.Future[Judgement] = asyncio.get_running_loop().create_future()
-        self._waiting[position, attempt] = future
-        self._changed()
+        self.expect(position, attempt)
         try:
-            return await future
+            return await self._waiting[position, attempt]
         except asyncio.CancelledError:
             if self._stopped:
                 raise Stopped from None
             raise
         finally:
-            del self._waiting[position, attempt]
+            self._waiting.pop((position, attempt), None)
             self._changed()
 
     def _changed(self) -> None:

@@ -1,0 +1,243 @@
+"""The loop: one question, its initial SQL, up to K repairs, and what it teaches (merit.md, "The
+loop"; MERIT, algorithm 1). Every strategy runs through here; what differs is its row of data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+
+from core.feedback.verdict import FailureType
+from core.memory.texts import RetrievalQuery
+from core.models.chat import Answer, Sampling
+from core.prompts.extract import extract_reflection, extract_sql
+from core.prompts.layout import Prompt
+from core.repair import prompting
+from core.repair.call import answer, draw_seed, prediction_key
+from core.repair.equipment import Equipment
+from core.repair.hinting import hints_for_attempt
+from core.repair.history import History
+from core.repair.lesson import entry_of
+from core.repair.trial import attempt_sql, corrected_by_hand
+from core.run.events import (
+    AnswerWritten,
+    AnyEvent,
+    EpisodeEnded,
+    EpisodeOutcome,
+    MemoriesRetrieved,
+    PromptSent,
+    ReflectionWritten,
+)
+
+GREEDY = Sampling(temperature=0.0, top_p=1.0, seed=0)
+
+
+class Episode:
+    """One question from its initial SQL to its end. `play` may be called on a history that already
+    holds attempts: it goes on where they end."""
+
+    def __init__(self, equipment: Equipment, history: History) -> None:
+        self.equipment = equipment
+        self.history = history
+        self._began = time.monotonic()
+
+    async def play(self) -> AsyncGenerator[AnyEvent, None]:
+        """All events from here to EpisodeEnded, which is not yielded but left to `ending`.
+
+        Raises QuestionBroken, ModelTrouble, Stopped; the history then holds what was finished.
+        """
+        history = self.history
+        if not history.attempts:
+            await self.equipment.control.checkpoint()
+            async for event in self._keep(self._initial()):
+                yield event
+        while not self.over:
+            await self.equipment.control.checkpoint()
+            if self.equipment.control.skipped(history.position):
+                return
+            async for event in self._keep(self._next_step()):
+                yield event
+
+    def _next_step(self) -> AsyncGenerator[AnyEvent, None]:
+        """A person's correction first, then a reflection that is due, then the next repair."""
+        if self.history.last.correction:
+            return corrected_by_hand(self.equipment, self.history)
+        if self._reflection_is_due:
+            return self._reflect()
+        return self._repair(self.history.last.attempt + 1)
+
+    @property
+    def _reflection_is_due(self) -> bool:
+        return (
+            self.equipment.strategy.reflects
+            and self.history.last.attempt not in self.history.reflections
+        )
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to do."""
+        history = self.history
+        if history.solved or history.last.skipped or not self.equipment.strategy.repairs:
+            return True
+        spent = history.repairs >= self.equipment.settings.budget
+        return spent and not self._reflection_is_due and not history.last.correction
+
+    async def ending(self, note: str = "") -> EpisodeEnded:
+        """The event that makes the episode final."""
+        history = self.history
+        outcome = self._outcome()
+        teaches = outcome in (EpisodeOutcome.REPAIRED, EpisodeOutcome.CORRECTED, EpisodeOutcome.FAILED)
+        memory = None
+        if teaches and self.equipment.strategy.learns and history.repairs > 0:
+            memory = entry_of(self.equipment, history)
+            if memory is not None:
+                memory = await self.equipment.experience.encoded(memory)
+        return self.equipment.stamp(
+            EpisodeEnded,
+            position=history.position,
+            outcome=outcome,
+            attempts=history.repairs,
+            memory=memory,
+            note=note,
+            seconds=time.monotonic() - self._began,
+        )
+
+    def _outcome(self) -> EpisodeOutcome:
+        history = self.history
+        if history.solved and history.repairs == 0:
+            return EpisodeOutcome.RIGHT_AT_ONCE
+        if history.solved:
+            by_hand = any(a.correction for a in history.attempts)
+            return EpisodeOutcome.CORRECTED if by_hand else EpisodeOutcome.REPAIRED
+        skipped = self.equipment.control.skipped(history.position)
+        if skipped or (history.attempts and history.last.skipped):
+            return EpisodeOutcome.SKIPPED
+        return EpisodeOutcome.FAILED
+
+    async def _keep(self, events: AsyncIterator[AnyEvent]) -> AsyncGenerator[AnyEvent, None]:
+        async for event in events:
+            self.history.apply(event)
+            yield event
+
+    async def _initial(self) -> AsyncGenerator[AnyEvent, None]:
+        prompt = prompting.initial(self.equipment, self.history.question)
+        async for event in self._write_and_try(0, prompt, GREEDY, shared=True):
+            yield event
+
+    async def _repair(self, attempt: int) -> AsyncGenerator[AnyEvent, None]:
+        equipment, history, strategy = self.equipment, self.history, self.equipment.strategy
+        if strategy.retrieval is not None:
+            question, last = history.question, history.last
+            recalled = await equipment.experience.recall(
+                RetrievalQuery(
+                    question=question.text,
+                    sql=last.sql,
+                    status=last.status,
+                    failure=last.failure or FailureType.UNKNOWN,
+                    message=last.message,
+                ),
+                history.position,
+                question.source_key,
+                question.database,
+                strategy.retrieval,
+            )
+            retrieved = equipment.stamp(
+                MemoriesRetrieved,
+                position=history.position,
+                attempt=attempt,
+                retrieval=recalled.retrieval,
+                entries=recalled.entries,
+            )
+            # The prompt below is built before the consumer hands this event back to `_keep`.
+            history.apply(retrieved)
+            yield retrieved
+        if strategy.hints:
+            history.hints += await hints_for_attempt(equipment, history)
+        prompt = prompting.revision(equipment, history)
+        async for event in self._write_and_try(attempt, prompt, self._sampling(attempt)):
+            yield event
+
+    def _sampling(self, attempt: int) -> Sampling:
+        strategy, settings = self.equipment.strategy, self.equipment.settings
+        if strategy.temperature == 0.0:
+            return GREEDY
+        temperature = strategy.temperature
+        if strategy.warmer_after_repeat:
+            repeats = sum(1 for a in self.history.attempts if a.refused)
+            temperature = min(temperature + 0.1 * repeats, 1.2)
+        seed = draw_seed(settings.seed, self.history.question.id, attempt)
+        return Sampling(temperature=temperature, top_p=strategy.top_p, seed=seed)
+
+    async def _write_and_try(
+        self, attempt: int, prompt: Prompt, sampling: Sampling, *, shared: bool = False
+    ) -> AsyncGenerator[AnyEvent, None]:
+        """One draft: the call, what was found in the answer, and its trial."""
+        equipment, position, stamp = self.equipment, self.history.position, self.equipment.stamp
+        yield stamp(
+            PromptSent,
+            position=position,
+            attempt=attempt,
+            purpose=prompt.purpose,
+            template=prompt.template,
+            messages=prompt.messages,
+            sampling=sampling,
+            hints=tuple(self.history.hints),
+        )
+        key = prediction_key(equipment.described, prompt, sampling) if shared else ""
+        stored = equipment.predictions.prediction(key) if shared else None
+        finished = stored
+        if finished is None:
+            async for piece in answer(equipment, prompt, sampling, position, attempt):
+                if isinstance(piece, Answer):
+                    finished = piece
+                else:
+                    yield piece
+        assert finished is not None, "a stream ends with its answer or with ModelTrouble"
+        found = extract_sql(finished.text, finished.finish)
+        yield stamp(
+            AnswerWritten,
+            position=position,
+            attempt=attempt,
+            text=finished.text,
+            sql=found.sql,
+            extraction=found.notes,
+            usage=finished.usage,
+            seconds=finished.seconds,
+            finish=finished.finish,
+            reused=stored is not None,
+            prediction_key=key,
+        )
+        async for event in attempt_sql(
+            equipment,
+            self.history,
+            attempt,
+            found.sql,
+            refuse_same_rows=equipment.strategy.refuses_same_rows,
+        ):
+            yield event
+
+    async def _reflect(self) -> AsyncGenerator[AnyEvent, None]:
+        """Reflexion's call after a failed attempt, the last one included."""
+        equipment, history = self.equipment, self.history
+        attempt = history.last.attempt
+        prompt = prompting.reflection(equipment, history)
+        yield equipment.stamp(
+            PromptSent,
+            position=history.position,
+            attempt=attempt,
+            purpose=prompt.purpose,
+            template=prompt.template,
+            messages=prompt.messages,
+            sampling=GREEDY,
+        )
+        async for piece in answer(equipment, prompt, GREEDY, history.position, attempt):
+            if not isinstance(piece, Answer):
+                yield piece
+                continue
+            yield equipment.stamp(
+                ReflectionWritten,
+                position=history.position,
+                attempt=attempt,
+                text=extract_reflection(piece.text),
+                usage=piece.usage,
+                seconds=piece.seconds,
+            )

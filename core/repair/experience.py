@@ -1,0 +1,162 @@
+"""The memory of one run: what its episodes may recall, and what they learn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.memory.embedding import Encoder, Space
+from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState
+from core.memory.making import with_cut
+from core.memory.policy import Asking, RetrievalPolicy
+from core.memory.retrieval import MemoryIndex, Recalled, embedded
+from core.memory.texts import RetrievalQuery, dense_memory_text
+
+Vector = NDArray[np.float32]
+
+
+class VectorShelf(Protocol):
+    """Where vectors of earlier sessions are kept; a cache, never the truth."""
+
+    def fetch(self, space: Space, ids: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors that are at hand, by id."""
+        ...
+
+    def keep(self, space: Space, ids: Sequence[str], vectors: Vector) -> None:
+        """Keep these for the next session."""
+        ...
+
+
+class NoShelf:
+    """Every session embeds anew."""
+
+    def fetch(self, space: Space, ids: Sequence[str]) -> Mapping[str, Vector]:
+        """Nothing."""
+        return {}
+
+    def keep(self, space: Space, ids: Sequence[str], vectors: Vector) -> None:
+        """Nowhere."""
+
+
+class Experience:
+    """Library entries first, then the run's own in the order in which they became final."""
+
+    def __init__(
+        self,
+        run: str,
+        encoder: Encoder | None,
+        *,
+        library: Sequence[MemoryEntry] = (),
+        states: Mapping[str, ReviewState] | None = None,
+        include_pending: bool = False,
+        shelf: VectorShelf | None = None,
+    ) -> None:
+        """`encoder` may be None where no policy ranks by embeddings. `library` holds entries of
+        earlier runs that were final when this one began."""
+        self.run = run
+        self._encoder = encoder
+        self._library = tuple(library)
+        self._states = dict(states or {})
+        self._include_pending = include_pending
+        self._shelf: VectorShelf = shelf or NoShelf()
+        self._index: MemoryIndex | None = None
+        self._vectors: dict[str, Vector] = {}
+        self._loading: asyncio.Task[MemoryIndex] | None = None
+
+    def start(self, own: Sequence[MemoryEntry]) -> None:
+        """Load library and the run's earlier entries in the background, while the model works."""
+        self._loading = asyncio.get_running_loop().create_task(self._loaded(tuple(own)))
+
+    async def recall(
+        self,
+        query: RetrievalQuery,
+        position: int,
+        source_key: str,
+        database: str,
+        policy: RetrievalPolicy,
+    ) -> Recalled:
+        """The best legal memories for a failed attempt at `position`."""
+        index = await self._ready()
+        vector = await embedded(self._encoder, query) if policy.dense and self._encoder else None
+        asking = Asking(
+            run=self.run,
+            position=position,
+            source_key=source_key,
+            database=database,
+            library=len(self._library),
+            include_pending=self._include_pending,
+        )
+        return await index.recall(query, asking, policy, vector)
+
+    async def encoded(self, entry: MemoryEntry) -> MemoryEntry:
+        """The entry with its vector at hand and a note of what the encoder's window cut."""
+        if self._encoder is None:
+            return entry
+        text = dense_memory_text(entry)
+        vector = (await self._encoder.embed([text]))[0]
+        (cut,) = await self._encoder.cuts([text])
+        self._vectors[entry.id] = vector
+        return with_cut(entry, cut)
+
+    async def learn(self, entry: MemoryEntry) -> None:
+        """Take in what a final episode taught. An id that is there already changes nothing."""
+        index = await self._ready()
+        if entry.id not in index:
+            vector = self._vectors.pop(entry.id, None)
+            if vector is None:
+                vector = (await self._embed([entry]))[0]
+            index.append(entry, vector, self._state_of(entry))
+
+    async def review(self, decisions: Sequence[ReviewDecision]) -> None:
+        """Apply decisions that people took while the run went on."""
+        index = await self._ready()
+        for decision in decisions:
+            self._states[decision.memory] = decision.state
+            if decision.memory in index:
+                index.set_state(decision.memory, decision.state)
+
+    async def close(self) -> None:
+        """Stop loading."""
+        if self._loading is not None:
+            self._loading.cancel()
+            await asyncio.gather(self._loading, return_exceptions=True)
+
+    def _state_of(self, entry: MemoryEntry) -> ReviewState:
+        first = ReviewState.APPROVED if entry.confirmed else ReviewState.PENDING
+        return self._states.get(entry.id, first)
+
+    async def _ready(self) -> MemoryIndex:
+        if self._index is None:
+            if self._loading is None:
+                self.start(())
+            assert self._loading is not None
+            self._index = await self._loading
+        return self._index
+
+    async def _loaded(self, own: tuple[MemoryEntry, ...]) -> MemoryIndex:
+        entries = (*self._library, *own)
+        dimensions = (await self._encoder.space()).dimensions if self._encoder else 1
+        index = MemoryIndex(dimensions)
+        vectors = await self._embed(entries)
+        for entry, vector in zip(entries, vectors, strict=True):
+            index.append(entry, vector, self._state_of(entry))
+        return index
+
+    async def _embed(self, entries: Sequence[MemoryEntry]) -> Vector:
+        """One row an entry; what the shelf has is not embedded again."""
+        if self._encoder is None or not entries:
+            return np.zeros((len(entries), 1), dtype=np.float32)
+        space = await self._encoder.space()
+        known = dict(self._shelf.fetch(space, [entry.id for entry in entries]))
+        missing = [entry for entry in entries if entry.id not in known]
+        if missing:
+            fresh = await self._encoder.embed([dense_memory_text(entry) for entry in missing])
+            known.update(zip((entry.id for entry in missing), fresh, strict=True))
+        vectors = np.stack([known[entry.id] for entry in entries])
+        if missing:
+            self._shelf.keep(space, [entry.id for entry in entries], vectors)
+        return vectors

@@ -1,0 +1,88 @@
+"""What has happened in an episode so far: a reducer over its events, the same for an episode that
+runs and for one that is taken up again after an interruption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core.database.rows import ResultTable
+from core.feedback.verdict import Status
+from core.question import Question
+from core.run.events import (
+    AnyEvent,
+    AttemptJudged,
+    Hint,
+    MemoriesRetrieved,
+    PromptSent,
+    ReflectionWritten,
+    SqlExecuted,
+)
+from core.sql import normalised
+
+
+class History:
+    """The attempts of one episode with all that belongs to each."""
+
+    def __init__(self, position: int, question: Question, events: Iterable[AnyEvent] = ()) -> None:
+        self.position = position
+        self.question = question
+        self.attempts: list[AttemptJudged] = []
+        self.results: dict[int, ResultTable] = {}
+        self.retrieved: dict[int, MemoriesRetrieved] = {}
+        self.hints: list[Hint] = []
+        self.reflections: dict[int, str] = {}
+        for event in events:
+            self.apply(event)
+
+    def apply(self, event: AnyEvent) -> None:
+        """Take one event in. Events that say nothing about attempts pass by."""
+        match event:
+            case AttemptJudged():
+                self.attempts.append(event)
+            case SqlExecuted():
+                self.results[event.attempt] = event.result
+            case MemoriesRetrieved():
+                self.retrieved[event.attempt] = event
+            case ReflectionWritten():
+                self.reflections[event.attempt] = event.text
+            case PromptSent():
+                known = {hint.text for hint in self.hints}
+                self.hints += [hint for hint in event.hints if hint.text not in known]
+            case _:
+                pass
+
+    @property
+    def last(self) -> AttemptJudged:
+        """The newest attempt; there is one once the initial SQL was judged."""
+        return self.attempts[-1]
+
+    @property
+    def repairs(self) -> int:
+        """Repairs made: every attempt but the initial one."""
+        return max(len(self.attempts) - 1, 0)
+
+    @property
+    def solved(self) -> bool:
+        """Whether the newest attempt was called correct."""
+        return bool(self.attempts) and self.last.status is Status.CORRECT
+
+    def repeat_of(self, sql: str) -> AttemptJudged | None:
+        """The earlier attempt with the same SQL after normalisation (the paper's oscillation)."""
+        if not sql:
+            return None
+        wanted = normalised(sql)
+        return next((a for a in self.attempts if a.sql and normalised(a.sql) == wanted), None)
+
+    def same_rows_as(self, digest: str, *, before: int) -> AttemptJudged | None:
+        """The attempt earlier than `before` that returned the same rows and was judged a mismatch."""
+        for attempt in self.attempts:
+            result = self.results.get(attempt.attempt)
+            if (
+                result is not None
+                and attempt.attempt < before
+                and digest
+                and result.digest == digest
+                and attempt.status is Status.DENOTATION_MISMATCH
+            ):
+                return attempt
+        return None

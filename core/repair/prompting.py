@@ -1,0 +1,94 @@
+"""From an episode's history to the next prompt."""
+
+from __future__ import annotations
+
+from core.feedback.verdict import FailureType
+from core.prompts.layout import Prompt
+from core.prompts.memories import Attempt, Experience
+from core.question import Question
+from core.repair.equipment import Equipment
+from core.repair.history import History
+from core.run.events import AttemptJudged, MemoriesRetrieved
+
+
+def initial(equipment: Equipment, question: Question) -> Prompt:
+    """The prompt of the first prediction, and of every `resample` draft."""
+    return equipment.prompts.initial(question.text, equipment.schema_text(question), question.evidence)
+
+
+def revision(equipment: Equipment, history: History) -> Prompt:
+    """The prompt of the next repair, by the strategy's way of asking."""
+    return _WAYS[equipment.strategy.asks](equipment, history)
+
+
+def reflection(equipment: Equipment, history: History) -> Prompt:
+    """The prompt of a reflection on all attempts so far."""
+    question = history.question
+    return equipment.prompts.reflection(
+        question.text, equipment.schema_text(question), question.evidence, _attempts(equipment, history)
+    )
+
+
+def _revise(equipment: Equipment, history: History) -> Prompt:
+    question = history.question
+    return equipment.prompts.repair(
+        question.text,
+        equipment.schema_text(question),
+        question.evidence,
+        _attempts(equipment, history),
+        layout=equipment.layout,
+        shows=equipment.strategy.shows,
+    )
+
+
+def _afresh(equipment: Equipment, history: History) -> Prompt:
+    """A draft from the initial prompt; what was learned from the failures goes in as facts."""
+    question = history.question
+    retrieved = history.retrieved.get(history.last.attempt + 1)
+    return equipment.prompts.fresh(
+        question.text,
+        equipment.schema_text(question),
+        question.evidence,
+        hints=history.hints,
+        lessons=retrieved.entries if retrieved else (),
+        remarks=[attempt.remark for attempt in history.attempts if attempt.remark],
+        database=question.database,
+    )
+
+
+_WAYS = {"revise": _revise, "afresh": _afresh}
+
+
+def _attempts(equipment: Equipment, history: History) -> list[Attempt]:
+    return [_attempt(equipment, history, attempt) for attempt in history.attempts]
+
+
+def _attempt(equipment: Equipment, history: History, judged: AttemptJudged) -> Attempt:
+    retrieved = history.retrieved.get(judged.attempt + 1)
+    return Attempt(
+        sql=judged.sql,
+        status=judged.status,
+        failure=judged.failure or FailureType.UNKNOWN,
+        message=judged.message,
+        remark=judged.remark,
+        hints=tuple(hint for hint in history.hints if hint.attempt == judged.attempt),
+        experience=_experience(retrieved, reflective=equipment.strategy.shows == "reflections"),
+        reflection=history.reflections.get(judged.attempt, ""),
+    )
+
+
+def _experience(retrieved: MemoriesRetrieved | None, *, reflective: bool) -> Experience:
+    if retrieved is None:
+        return Experience()
+    if reflective:
+        return Experience(reflective=retrieved.entries)
+    by_id = {entry.id: entry for entry in retrieved.entries}
+    taken = {
+        channel.channel: tuple(by_id[each.id] for each in channel.candidates[: channel.taken])
+        for channel in retrieved.retrieval.channels
+    }
+    return Experience(
+        positives=taken.get("positive", ()),
+        negatives=taken.get("negative", ()),
+        mixed=taken.get("mixed", ()),
+    )

@@ -1,0 +1,32 @@
+"""Three readers of one event stream that need no screen of their own: plain text, JSON, nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from typing import TextIO
+
+from core.run.events import AnyEvent, TokenDelta, to_json
+from tui.view.figures import Figures
+from tui.view.plain import PlainView
+from tui.view.run_view import RunView
+
+
+async def show_plain(events: AsyncIterator[AnyEvent], out: TextIO | None = None) -> Figures:
+    """Lines for people, pipes and screen readers; returns what the run came to."""
+    view = PlainView(out or sys.stdout)
+    async for event in events:
+        view.show(event)
+    return view.view.figures
+
+
+async def show_json(events: AsyncIterator[AnyEvent], out: TextIO | None = None) -> Figures:
+    """The stored events, one JSON object a line, flushed as they happen."""
+    out = out or sys.stdout
+    view = RunView(keep=1)
+    async for event in events:
+        view.apply(event)
+        if not isinstance(event, TokenDelta):
+            out.write(to_json(event).decode() + "\n")
+            out.flush()
+    return view.figures

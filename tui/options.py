@@ -1,0 +1,76 @@
+"""Options that several commands share, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+store = click.option(
+    "--store", type=click.Path(path_type=Path, dir_okay=False), help="The store's file."
+)
+model = click.option(
+    "--model", help="embedded:1.5b, embedded:FILE, ollama:NAME, openai:URL#NAME. Default: chosen."
+)
+root = click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    help="Folder that holds the databases.",
+)
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="The event stream, one JSON object a line."
+)
+plain = click.option("--plain", is_flag=True, help="Plain text, also without a terminal.")
+strategy = click.option(
+    "--strategy", help="How failures are repaired; 'merito run --help' lists the names."
+)
+regime = click.option(
+    "--regime",
+    type=click.Choice(["denotation", "operator", "execution", "consensus"]),
+    help="Who says that an answer is right.",
+)
+budget = click.option(
+    "--budget", type=click.IntRange(0, 64), help="K: the most repairs of one question."
+)
+layout = click.option(
+    "--layout",
+    type=click.Choice(["paper", "conversation"]),
+    default=None,
+    help="How a repair prompt is ordered.",
+)
+prompts = click.option(
+    "--prompts", type=click.Path(path_type=Path), help="Folder with prompt templates of your own."
+)
+deadline = click.option(
+    "--deadline", type=click.FloatRange(0.01, 3600), help="Seconds that one statement may run."
+)
+seed = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of everything sampled."
+)
+
+
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator, listed in this order by --help."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+running = together(
+    model, strategy, regime, budget, layout, prompts, deadline, seed, store, plain, as_json
+)
+"""What every command that runs questions takes."""
+
+
+def common(asked: dict[str, Any]) -> dict[str, Any]:
+    """The part of a command's options that every order of a run has."""
+    names = ("model", "strategy", "regime", "budget", "layout", "prompts", "deadline", "seed", "store")
+    return {name: asked[name] for name in names}

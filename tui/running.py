@@ -1,0 +1,115 @@
+"""From an order to a finished run, under the face that fits: console, plain text, or JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, suppress
+
+import click
+
+from core.models.chat import ModelTrouble
+from core.run.control import Control
+from core.run.events import AnyEvent
+from tui.faces import show_json, show_plain
+from tui.session import Order, Session, new_session, resumed_session
+from tui.view.figures import Figures
+from tui.view.plain import summary_lines
+
+DONE, FAILURES, INTERRUPTED = 0, 1, 130
+
+Listener = Callable[[AsyncIterator[AnyEvent], Control], AsyncIterator[AnyEvent]]
+
+
+def perform(
+    order: Order,
+    *,
+    resume: str | None,
+    plain: bool,
+    as_json: bool,
+    listener: Listener | None = None,
+) -> int:
+    """Run it and return the exit code. A `listener` sees every event before the face does."""
+    if not (plain or as_json) and sys.stdout.isatty() and sys.stdin.isatty():
+        return _in_console(order, resume)
+    return asyncio.run(_told(order, resume, as_json, listener))
+
+
+def opened(order: Order, resume: str | None) -> AbstractAsyncContextManager[Session]:
+    """A session for a new run, or for one that goes on."""
+    if resume is None:
+        return new_session(order)
+    return resumed_session(resume or None, order)
+
+
+def _in_console(order: Order, resume: str | None) -> int:
+    from tui.console.live import run_live
+
+    code: int = run_live(lambda: opened(order, resume))
+    return code
+
+
+async def _told(order: Order, resume: str | None, as_json: bool, listener: Listener | None) -> int:
+    async with opened(order, resume) as session:
+        if not as_json:
+            for line in session.choice.why:
+                click.echo(line)
+        try:
+            figures = await _until_interrupted(session, as_json, listener)
+        except ModelTrouble as trouble:
+            click.echo(f"merito: {trouble}", err=True)
+            _say_how_to_go_on(session)
+            return FAILURES
+        if figures is None:
+            _say_how_to_go_on(session)
+            return INTERRUPTED
+        if not as_json:
+            for line in closing_words(session, figures):
+                click.echo(line)
+        return DONE
+
+
+async def _until_interrupted(
+    session: Session, as_json: bool, listener: Listener | None
+) -> Figures | None:
+    """Show the run to its end; None where the user interrupted it. The model call under way is
+    given up, what was committed stays."""
+    show = show_json if as_json else show_plain
+    events = session.events()
+    if listener is not None:
+        events = listener(events, session.control)
+    showing = asyncio.ensure_future(show(events))
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):
+            loop.add_signal_handler(name, showing.cancel)
+    try:
+        return await showing
+    except asyncio.CancelledError:
+        return None
+    finally:
+        for name in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(name)
+
+
+def closing_words(session: Session, figures: Figures) -> list[str]:
+    """What the run came to, and where to look at it again."""
+    return [
+        "",
+        *summary_lines(figures),
+        "",
+        f"Play it again:     merito replay {session.run}",
+        f"In the console:    merito console {session.run}",
+    ]
+
+
+def _say_how_to_go_on(session: Session) -> None:
+    click.echo(f"Everything finished is kept. Go on with: merito run --resume {session.run}", err=True)
+
+
+async def told_again(events: AsyncIterator[AnyEvent], as_json: bool) -> Figures:
+    """A stored run, told again."""
+    return await (show_json if as_json else show_plain)(events)

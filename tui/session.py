@@ -1,0 +1,325 @@
+"""Puts a run together for whoever shows it: data set, store, model, sandbox, memory, and the
+recorder between the engine and the face; takes it all apart again, whatever happens."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+from core.models.choosing import Choice, choose
+
+from core.database.files import DatabaseFolder
+from core.database.sandbox import Sandbox
+from core.datasets.dataset import DataSet
+from core.datasets.loading import load
+from core.errors import MeritoError
+from core.feedback.regimes import REGIMES, RegimeParts, build_regime
+from core.memory.embedding import DEFAULT_MODEL, EncoderProcess
+from core.memory.entry import MemoryEntry, ReviewDecision
+from core.models.chat import ModelDescription
+from core.prompts.layout import Prompts
+from core.prompts.template import Templates
+from core.question import Question, Stream
+from core.repair.equipment import Equipment
+from core.repair.experience import Experience
+from core.repair.strategy import Strategy, strategy_named
+from core.run.control import Control
+from core.run.engine import Run
+from core.run.events import AnyEvent, RunSettings
+from core.run.progress import Progress
+from core.run.stamp import Stamp
+from stores.recorder import Recorder
+from stores.store import Store
+from tui import settings
+from tui.shelf import StoreShelf
+
+SCHEMA_SHARE = 0.45
+"""The most of the context that a schema may take; the rest is for memories, history and answer."""
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user asked for; None means: as the settings say."""
+
+    stream: str
+    root: Path | None = None
+    layout_of_stream: str = "auto"
+    questions: tuple[Question, ...] | None = None
+    """Given questions instead of a stream's (`ask`, `demo`)."""
+    strategy: str | None = None
+    regime: str | None = None
+    budget: int | None = None
+    layout: str | None = None
+    memory: str = "fresh"
+    include_pending: bool = False
+    order_seed: int | None = None
+    seed: int = 0
+    limit: int | None = None
+    model: str | None = None
+    deadline: float | None = None
+    prompts: Path | None = None
+    store: Path | None = None
+    waits_for_model: bool = False
+
+
+@dataclass
+class Session:
+    """A run that is ready to go."""
+
+    run: str
+    settings: RunSettings
+    control: Control
+    store: Store
+    choice: Choice
+    finished_before: int
+    _engine: Run
+
+    def events(self) -> AsyncIterator[AnyEvent]:
+        """The run's events; a closing event is passed on once it is committed."""
+        return Recorder(self.store).record(self._engine.events())
+
+
+@asynccontextmanager
+async def new_session(order: Order) -> AsyncIterator[Session]:
+    """Start a run. Raises MeritoError for anything that would keep it from starting, the cheap
+    checks first, before the model is loaded."""
+    dataset = dataset_of(order)
+    strategy = strategy_named(order.strategy or settings.value("strategy"))
+    wanted = _settings(order, dataset, strategy)
+    with closing(Store.open(settings.store_path(_text(order.store)), create=True)) as store:
+        run = f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        async with _assembled(
+            order, dataset, strategy, wanted, store, run, Progress(), time.time()
+        ) as session:
+            yield session
+
+
+@asynccontextmanager
+async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Session]:
+    """Go on with run `name`, or with the newest unfinished run that `order` would have started."""
+    with closing(Store.open(settings.store_path(_text(order.store)))) as store:
+        if name is None:
+            dataset = dataset_of(order)
+            strategy = strategy_named(order.strategy or settings.value("strategy"))
+            record = store.find_run(_settings(order, dataset, strategy))
+            if record is None:
+                raise MeritoError(
+                    "There is no unfinished run with these settings.",
+                    "Start one without --resume, or name a run: merito run --resume RUN.",
+                )
+            name = record.id
+        state = store.resume_state(name)
+        again = msgspec.structs.replace(
+            order,
+            stream=state.settings.dataset,
+            root=Path(state.settings.root) if state.settings.root else None,
+            questions=state.questions,
+            model=order.model or state.settings.model or None,
+        )
+        dataset = dataset_of(again)
+        begun = store.run(state.run).started
+        strategy = msgspec.convert(state.settings.strategy_fields, Strategy)
+        async with _assembled(
+            again, dataset, strategy, state.settings, store, state.run, state.progress, begun
+        ) as session:
+            _same_model(state.model, await session.choice.model.describe())
+            yield session
+
+
+def _same_model(then: ModelDescription, now: ModelDescription) -> None:
+    if then.fingerprint != now.fingerprint:
+        raise MeritoError(
+            f"The run was made with {then.engine} {then.name}; {now.engine} {now.name} is not it.",
+            "Start that model again, or begin a new run.",
+        )
+
+
+def dataset_of(order: Order) -> DataSet:
+    """The data set of an order, in the order's sequence and length."""
+    if order.stream.endswith((".sqlite", ".db", ".sqlite3")) and order.questions:
+        path = Path(order.stream)
+        return DataSet(
+            name=path.stem,
+            protocol="spider",
+            questions=Stream(order.questions),
+            golds={},
+            folder=DatabaseFolder(order.root or path.parent),
+        )
+    loaded = load(order.stream, root=order.root, dataset=order.layout_of_stream)
+    questions: Stream = Stream(order.questions) if order.questions else loaded.questions
+    if not order.questions:
+        questions = questions.in_order(order.order_seed).first(order.limit)
+    return DataSet(
+        name=loaded.name,
+        protocol=loaded.protocol,
+        questions=questions,
+        golds=loaded.golds,
+        folder=loaded.folder,
+        problems=loaded.problems,
+    )
+
+
+def _settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSettings:
+    decides = order.regime or _fitting_regime(dataset)
+    row = REGIMES.get(decides)
+    if row is not None and row.needs_gold:
+        _all_have_gold(dataset)
+    live = decides != "denotation"
+    prompts = order.prompts or settings.value("prompts")
+    return RunSettings(
+        dataset=order.stream if order.stream == "-" else str(Path(order.stream).resolve()),
+        root=str(order.root.resolve()) if order.root else "",
+        strategy=strategy.name,
+        strategy_fields=msgspec.to_builtins(strategy),
+        regime=decides,
+        protocol=dataset.protocol,
+        budget=settings.value("budget", order.budget),
+        layout=order.layout or strategy.layout,
+        memory=order.memory,
+        include_pending=order.include_pending,
+        order_seed=order.order_seed,
+        seed=order.seed,
+        limit=order.limit,
+        deadline=settings.value("deadline", order.deadline) if live else (order.deadline or 30.0),
+        prompts=str(Path(prompts).resolve()) if prompts else "",
+        model=settings.value("model", order.model),
+    )
+
+
+def _fitting_regime(dataset: DataSet) -> str:
+    return "denotation" if dataset.golds else "execution"
+
+
+def _all_have_gold(dataset: DataSet) -> None:
+    without = [question.id for question in dataset.questions if question.id not in dataset.golds]
+    if without:
+        raise MeritoError(
+            f"{len(without)} questions have no gold SQL (the first: {without[0]}), so nothing can be "
+            "compared.",
+            "Use --regime operator or execution.",
+        )
+
+
+@asynccontextmanager
+async def _assembled(
+    order: Order,
+    dataset: DataSet,
+    strategy: Strategy,
+    wanted: RunSettings,
+    store: Store,
+    run: str,
+    progress: Progress,
+    begun: float,
+) -> AsyncIterator[Session]:
+    templates = Templates.load(Path(wanted.prompts) if wanted.prompts else None)
+    async with AsyncExitStack() as stack:
+        choice = await choose(wanted.model or None)
+        stack.push_async_callback(choice.model.close)
+        described = await choice.model.describe()
+        sandbox = await stack.enter_async_context(Sandbox())
+        control = Control()
+        encoder = None
+        if strategy.retrieval is not None and strategy.retrieval.dense:
+            encoder = EncoderProcess(
+                settings.value("encoder") or DEFAULT_MODEL, log=settings.log_file()
+            )
+            stack.push_async_callback(encoder.close)
+            await encoder.start()
+        parts = RegimeParts(
+            sandbox=sandbox,
+            folder=dataset.folder,
+            control=control,
+            golds=dataset.golds,
+            protocol=wanted.protocol,
+            deadline=wanted.deadline,
+        )
+        experience = Experience(
+            run,
+            encoder,
+            library=_library(store, wanted, run, begun),
+            states=store.review_states(),
+            include_pending=wanted.include_pending,
+            shelf=StoreShelf(store.vectors_file),
+        )
+        stack.push_async_callback(experience.close)
+        equipment = Equipment(
+            settings=wanted,
+            strategy=strategy,
+            model=choice.model,
+            described=described,
+            sandbox=sandbox,
+            folder=dataset.folder,
+            regime=build_regime(wanted.regime, parts),
+            prompts=Prompts(templates),
+            experience=experience,
+            control=control,
+            stamp=Stamp(run, progress.next_seq),
+            predictions=store,
+            schema_tokens=int(described.context_tokens * SCHEMA_SHARE),
+        )
+        engine = Run(
+            equipment,
+            dataset.questions,
+            problems=dataset.problems,
+            versions=versions(templates),
+            progress=progress,
+            new_reviews=ReviewWatch(store),
+            waits_for_model=order.waits_for_model,
+        )
+        yield Session(
+            run=run,
+            settings=wanted,
+            control=control,
+            store=store,
+            choice=choice,
+            finished_before=len(progress.finished),
+            _engine=engine,
+        )
+
+
+def versions(templates: Templates) -> dict[str, str]:
+    """What a run depends on beside its settings."""
+    from importlib.metadata import version
+
+    return {
+        "merito": version("merito"),
+        "python": sys.version.split()[0],
+        "sqlite": sqlite3.sqlite_version,
+        "prompts": templates.digest,
+    }
+
+
+def _library(store: Store, wanted: RunSettings, run: str, begun: float) -> list[MemoryEntry]:
+    """Entries of other runs that were final when this one began; none for a fresh memory."""
+    if wanted.memory != "library":
+        return []
+    return [
+        entry
+        for entry in store.entries()
+        if entry.provenance.run != run and entry.provenance.at < begun
+    ]
+
+
+class ReviewWatch:
+    """Tells which review decisions were taken since it was last asked."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._states = store.review_states()
+
+    def __call__(self) -> tuple[ReviewDecision, ...]:
+        """The newest decision about each entry whose state has changed."""
+        before, self._states = self._states, self._store.review_states()
+        changed = [each for each, state in self._states.items() if before.get(each, state) != state]
+        return tuple(self._store.history(each)[-1] for each in changed)
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
