@@ -102,7 +102,7 @@ class Ledger:
         seen = -1
         last: AnyEvent | None = None
         while True:
-            version = self._rows("PRAGMA data_version")[0][0]
+            version = self.rows("PRAGMA data_version")[0][0]
             if version != seen:
                 for event in self.events(run, after):
                     yield event
@@ -113,13 +113,14 @@ class Ledger:
             await asyncio.sleep(POLL_SECONDS)
 
     def _page(self, run: str, after: int) -> list[AnyEvent]:
-        rows = self._rows(
+        rows = self.rows(
             "SELECT body FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
             (run, after, PAGE),
         )
         return [cast("AnyEvent", decode(row[0])) for row in rows]
 
-    def _rows(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[sqlite3.Row]:
+    def rows(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[sqlite3.Row]:
+        """All rows of a query. Raises StoreTrouble where the file cannot be read."""
         with self._guard, in_words(self.path):
             return self._conn.execute(sql, parameters).fetchall()
 

@@ -47,6 +47,8 @@ class EntryUsage(msgspec.Struct, frozen=True):
     """Episodes that these prompts belong to."""
     repaired: int = 0
     """Those of the episodes that ended repaired."""
+    right: int = 0
+    """Those of the prompts whose answer was right."""
 
 
 class Library(Ledger):
@@ -66,17 +68,28 @@ class Library(Ledger):
             order = "memories_fts.rank, m.number"
         where = " AND ".join(conditions) or "1"
         parameters["limit"] = -1 if wanted.limit is None else wanted.limit
-        rows = self._rows(
+        rows = self.rows(
             f"SELECT m.entry FROM {source} WHERE {where} ORDER BY {order} LIMIT :limit", parameters
+        )
+        return [_entries.decode(row[0]) for row in rows]
+
+    def library(self, run: str | None = None) -> list[MemoryEntry]:
+        """What other runs had taught, and what was imported, when the run with this id began, oldest
+        first and in any review state; for a run that is new to the store: until now."""
+        rows = self.rows(
+            "SELECT entry FROM memories WHERE number < coalesce("
+            "(SELECT number FROM events WHERE run = :run AND run <> '' AND seq = 1), 1 << 62)"
+            " ORDER BY number",
+            {"run": run or ""},
         )
         return [_entries.decode(row[0]) for row in rows]
 
     def entry(self, name: str) -> MemoryEntry:
         """The entry with this id, or the only one whose id begins so. Raises MeritoError."""
-        rows = self._rows("SELECT entry FROM memories WHERE id = ?", (name,))
+        rows = self.rows("SELECT entry FROM memories WHERE id = ?", (name,))
         if not rows:
-            ids = [row[0] for row in self._rows("SELECT id FROM memories ORDER BY id")]
-            rows = self._rows("SELECT entry FROM memories WHERE id = ?", (chosen(name, ids, "memory"),))
+            ids = [row[0] for row in self.rows("SELECT id FROM memories ORDER BY id")]
+            rows = self.rows("SELECT entry FROM memories WHERE id = ?", (chosen(name, ids, "memory"),))
         return _entries.decode(rows[0][0])
 
     def review(self, decision: ReviewDecision, *further: ReviewDecision) -> None:
@@ -102,7 +115,7 @@ class Library(Ledger):
 
     def history(self, memory: str) -> list[ReviewDecision]:
         """Every decision about an entry, oldest first."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT memory, state, who, at, remark FROM reviews WHERE memory = ? ORDER BY number, at",
             (memory,),
         )
@@ -115,7 +128,7 @@ class Library(Ledger):
 
     def review_states(self, ids: Sequence[str] | None = None) -> dict[str, ReviewState]:
         """The review state of these entries, or of all."""
-        rows = self._rows(f"SELECT m.id, {STATE} FROM memories m ORDER BY m.number")
+        rows = self.rows(f"SELECT m.id, {STATE} FROM memories m ORDER BY m.number")
         wanted = None if ids is None else set(ids)
         return {row[0]: ReviewState(row[1]) for row in rows if wanted is None or row[0] in wanted}
 
@@ -125,10 +138,12 @@ class Library(Ledger):
 
     def usages(self) -> dict[str, EntryUsage]:
         """`usage` of every entry that was ever retrieved."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT memory, count(*), count(DISTINCT r.run || char(31) || r.position),"
-            " count(DISTINCT CASE e.outcome WHEN 'repaired' THEN r.run || char(31) || r.position END)"
-            " FROM retrieved r LEFT JOIN episodes e USING (run, position) WHERE taken GROUP BY memory"
+            " count(DISTINCT CASE e.outcome WHEN 'repaired' THEN r.run || char(31) || r.position END),"
+            " count(CASE a.status WHEN 'CORRECT' THEN 1 END)"
+            " FROM retrieved r LEFT JOIN episodes e USING (run, position)"
+            " LEFT JOIN attempts a USING (run, position, attempt) WHERE taken GROUP BY memory"
         )
         return {row[0]: EntryUsage(*row[1:]) for row in rows}
 
@@ -154,15 +169,15 @@ class Library(Ledger):
 
     def newest(self) -> tuple[int, str]:
         """How many entries there are, and the id of the newest ('' where there is none)."""
-        rows = self._rows("SELECT count(*), coalesce(max(number), 0) FROM memories")
-        found = self._rows("SELECT id FROM memories WHERE number = ?", (rows[0][1],))
+        rows = self.rows("SELECT count(*), coalesce(max(number), 0) FROM memories")
+        found = self.rows("SELECT id FROM memories WHERE number = ?", (rows[0][1],))
         return rows[0][0], found[0][0] if found else ""
 
     def _first_state(self, memory: str) -> ReviewState:
         return ReviewState.APPROVED if self.entry(memory).confirmed else ReviewState.PENDING
 
     def _text_of(self, memory: str) -> str | None:
-        rows = self._rows("SELECT entry FROM memories WHERE id = ?", (memory,))
+        rows = self.rows("SELECT entry FROM memories WHERE id = ?", (memory,))
         return rows[0][0] if rows else None
 
 

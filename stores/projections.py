@@ -74,6 +74,7 @@ def _run_started(conn: sqlite3.Connection, number: int, event: RunStarted) -> No
         "state": OPEN,
         "dataset": event.settings.dataset,
         "strategy": event.settings.strategy,
+        "model": f"{event.model.engine}:{event.model.name}",
         "settings": canonical(event.settings),
         "questions": len(event.questions),
         "sessions": 1,

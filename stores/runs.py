@@ -37,6 +37,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """open (its last session did not end, or goes on), finished, stopped, interrupted, ..."""
     dataset: str
     strategy: str
+    model: str
+    """Engine and name of the model that it began with."""
     questions: int
     ended: int
     """Episodes that are final."""
@@ -64,7 +66,7 @@ class ResumeState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 RECORDS = """
-SELECT id, started, last_at, state, dataset, strategy, questions, sessions, last_seq, seconds,
+SELECT id, started, last_at, state, dataset, strategy, model, questions, sessions, last_seq, seconds,
     (SELECT count(*) FROM episodes WHERE run = runs.id AND outcome IS NOT NULL) AS ended
 FROM runs
 """
@@ -82,7 +84,7 @@ class RunReading(Ledger):
 
     def run(self, name: str) -> RunRecord:
         """The run with this id, or the only one whose id begins so. Raises MeritoError."""
-        ids = [row[0] for row in self._rows("SELECT id FROM runs ORDER BY id")]
+        ids = [row[0] for row in self.rows("SELECT id FROM runs ORDER BY id")]
         return self._records("WHERE id = ?", chosen(name, ids, "run"))[0]
 
     def find_run(self, settings: RunSettings) -> RunRecord | None:
@@ -96,12 +98,18 @@ class RunReading(Ledger):
 
     def opening(self, run: str) -> RunStarted:
         """The event that a run began with. Raises MeritoError where there is no such run."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT body FROM events WHERE run = ? AND seq = 1 AND run <> ?", (run, LIBRARY)
         )
         if not rows:
             raise MeritoError(f"There is no run {run}.")
         return cast("RunStarted", decode(rows[0][0]))
+
+    def episode(self, run: str, position: int) -> list[AnyEvent]:
+        """The stored events of one episode in order; `run` is the whole id."""
+        return [
+            event for event in self._of_position(run, position) if not isinstance(event, RunResumed)
+        ]
 
     def resume_state(self, name: str) -> ResumeState:
         """What is needed to go on with a run. Raises MeritoError where it is finished or unknown."""
@@ -123,7 +131,7 @@ class RunReading(Ledger):
 
     def prediction(self, key: str) -> Answer | None:
         """The initial answer that was first given under this key (model, prompt and sampling)."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT body FROM predictions JOIN events USING (run, seq) WHERE key = ?", (key,)
         )
         if not rows:
@@ -142,7 +150,7 @@ class RunReading(Ledger):
             for event in self._of_kind(record.id, "episode_ended")
             if isinstance(event, EpisodeEnded)
         }
-        open_positions = self._rows(
+        open_positions = self.rows(
             "SELECT position FROM episodes WHERE run = ? AND outcome IS NULL ORDER BY position",
             (record.id,),
         )
@@ -172,13 +180,12 @@ class RunReading(Ledger):
         return tuple(whole)
 
     def _of_kind(self, run: str, kind: str) -> list[AnyEvent]:
-        rows = self._rows(
-            "SELECT body FROM events WHERE run = ? AND kind = ? ORDER BY seq", (run, kind)
-        )
+        rows = self.rows("SELECT body FROM events WHERE run = ? AND kind = ? ORDER BY seq", (run, kind))
         return [cast("AnyEvent", decode(row[0])) for row in rows]
 
     def _of_position(self, run: str, position: int) -> list[AnyEvent]:
-        rows = self._rows(
+        """An episode's events, and between them the places where another session began."""
+        rows = self.rows(
             "SELECT body FROM events JOIN episodes USING (run) WHERE run = ? AND position = ?"
             " AND seq >= first_seq AND (kind = 'run_resumed' OR kind <> 'reviews_applied'"
             " AND json_extract(body, '$.position') = position) ORDER BY seq",
@@ -187,7 +194,7 @@ class RunReading(Ledger):
         return [cast("AnyEvent", decode(row[0])) for row in rows]
 
     def _records(self, condition: str, *parameters: object) -> list[RunRecord]:
-        rows = self._rows(f"{RECORDS} {condition}", parameters)
+        rows = self.rows(f"{RECORDS} {condition}", parameters)
         return [RunRecord(**dict(zip(COLUMNS, row, strict=True))) for row in rows]
 
 
@@ -198,6 +205,7 @@ COLUMNS = (
     "state",
     "dataset",
     "strategy",
+    "model",
     "questions",
     "sessions",
     "last_seq",

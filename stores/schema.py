@@ -46,6 +46,7 @@ PROJECTED: dict[str, Table] = {
             "state": str,
             "dataset": str,
             "strategy": str,
+            "model": str,
             "settings": str,
             "questions": int,
             "sessions": int,

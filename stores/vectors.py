@@ -7,6 +7,7 @@ import hashlib
 import os
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 FORMAT = 1
+"""Counts up whenever the texts that are embedded change their form."""
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +28,7 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
 
     format: int
     space: str
-    """Fingerprint of the encoder, its weights and the form of the texts; spaces never mix."""
+    """Fingerprint of the encoder and its weights; spaces never mix."""
     count: int
     newest: str
     """Id of the last entry."""
@@ -36,16 +38,16 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VectorCache:
-    """The vectors of entries by id, in one space. Whatever is stale, of another space, cut short or
-    garbage counts as absent, and the next `save` replaces it."""
+    """The vectors of entries in one space. A file that is of another space, cut short or garbage
+    counts as absent, and the next `save` replaces it."""
 
     def __init__(self, path: Path, space: str) -> None:
         self.path = path
         self.space = space
 
     def load(self) -> tuple[tuple[str, ...], Vectors] | None:
-        """The ids, oldest first, and their vectors, float32 of shape (ids, dimensions); None where
-        there is nothing that can be used."""
+        """The ids and their vectors, float32 of shape (ids, dimensions); None where there is
+        nothing that can be used."""
         import numpy as np
 
         try:
@@ -55,50 +57,42 @@ class VectorCache:
                 vectors: Vectors = file["vectors"]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, msgspec.MsgspecError):
             return None
-        if vectors.ndim != 2 or vectors.dtype != np.float32 or label != self._label(ids, vectors):
-            return None
-        return ids, vectors
-
-    def known(self, ids: Sequence[str]) -> tuple[Vectors | None, tuple[int, ...]]:
-        """The vectors of `ids`, rows of those that are not cached being zero, and the indexes of
-        these rows; (None, all) where nothing is cached."""
-        import numpy as np
-
-        loaded = self.load()
-        if loaded is None or not loaded[0]:
-            return None, tuple(range(len(ids)))
-        there = {name: row for row, name in enumerate(loaded[0])}
-        vectors = np.zeros((len(ids), loaded[1].shape[1]), dtype=np.float32)
-        missing = []
-        for index, name in enumerate(ids):
-            if name in there:
-                vectors[index] = loaded[1][there[name]]
-            else:
-                missing.append(index)
-        return vectors, tuple(missing)
+        whole = vectors.dtype == np.float32 and vectors.ndim == 2 and len(vectors) == len(ids)
+        return (ids, vectors) if whole and label == self._label(ids, vectors) else None
 
     def save(self, ids: Sequence[str], vectors: Vectors) -> bool:
-        """Replace the file, whole or not at all. False where the folder does not let it be written:
-        a cache is worth no error."""
+        """Add vectors of shape (ids, dimensions) to those that the file has; it is replaced whole or
+        not at all. False where it cannot be written: a cache is worth no error."""
         import numpy as np
 
-        rows = np.ascontiguousarray(vectors, dtype=np.float32)
-        names = msgspec.json.encode(list(ids))
-        label = msgspec.json.encode(self._label(tuple(ids), rows))
+        added = np.ascontiguousarray(vectors, dtype=np.float32)
+        there = self.load()
+        if there is None or there[1].shape[1] != added.shape[1]:
+            return self._write(tuple(ids), added)
+        known = set(there[0])
+        fresh = [index for index, name in enumerate(ids) if name not in known]
+        names = (*there[0], *(ids[index] for index in fresh))
+        return not fresh or self._write(names, np.concatenate([there[1], added[fresh]]))
+
+    def _write(self, ids: tuple[str, ...], vectors: Vectors) -> bool:
+        import numpy as np
+
+        label = msgspec.json.encode(self._label(ids, vectors))
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}.partial")
         try:
             with draft.open("wb") as file:
                 np.savez(
                     file,
                     label=np.frombuffer(label, dtype=np.uint8),
-                    ids=np.frombuffer(names, dtype=np.uint8),
-                    vectors=rows,
+                    ids=np.frombuffer(msgspec.json.encode(ids), dtype=np.uint8),
+                    vectors=vectors,
                 )
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(self.path)
         except OSError:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
             return False
         return True
 
@@ -110,6 +104,6 @@ class VectorCache:
             space=self.space,
             count=len(ids),
             newest=ids[-1] if ids else "",
-            dimensions=int(vectors.shape[1]) if vectors.ndim == 2 else 0,
+            dimensions=int(vectors.shape[1]),
             digest=digest.hexdigest(),
         )
