@@ -15,7 +15,7 @@ from typing import TypedDict
 
 from sample_dbs import folder
 from sample_dbs.sources.draw import Draw, Tables
-from sample_dbs.verify import faults
+from sample_dbs.verify import faults, mirrored
 
 SOURCES = "sources"
 QUESTION_FIELDS = ("question_id", "db_id", "question", "query", "evidence", "difficulty")
@@ -104,9 +104,14 @@ def spider_tables(database: Path) -> dict[str, object]:
 
 def problems(database: Path, questions: list[SourceQuestion]) -> Iterator[str]:
     """Every fault of the gold queries of one database, each with its question's number."""
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+    path = f"file:{database}?mode=ro"
+    with (
+        closing(sqlite3.connect(path, uri=True)) as connection,
+        closing(mirrored(connection)) as mirror,
+    ):
         for record in questions:
-            for fault in faults(connection, record["query"], may_be_empty=record.get("empty", False)):
+            empty = record.get("empty", False)
+            for fault in faults(connection, mirror, record["query"], may_be_empty=empty):
                 yield f"{database.stem} {record['question_id']}: {fault}"
 
 

@@ -14,13 +14,40 @@ Rows = list[tuple[object, ...]]
 DECIMALS = 4
 
 
-def faults(connection: sqlite3.Connection, query: str, *, may_be_empty: bool = False) -> Iterator[str]:
+def mirrored(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy in memory whose rows lie the other way round, without keys or indexes.
+
+    Whatever SQL leaves open (rows that no ORDER BY orders, a bare column beside an aggregate)
+    comes out otherwise here; what a query asks for stays the same.
+    """
+    copy = sqlite3.connect(":memory:")
+    listing = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type"
+    for kind, name, sql in connection.execute(listing).fetchall():
+        if kind == "view":
+            copy.execute(sql)
+        if kind != "table":
+            continue
+        fields = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
+        declared = ", ".join(f'"{field[1]}" {field[2]}' for field in fields)
+        copy.execute(f'CREATE TABLE "{name}" ({declared})')
+        rows = connection.execute(f'SELECT * FROM "{name}" ORDER BY rowid DESC').fetchall()
+        copy.executemany(f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(fields))})', rows)
+    return copy
+
+
+def faults(
+    connection: sqlite3.Connection,
+    mirror: sqlite3.Connection,
+    query: str,
+    *,
+    may_be_empty: bool = False,
+) -> Iterator[str]:
     """What is wrong with a gold query, one sentence each; nothing where it is sound.
 
-    A result is ambiguous when SQLite may return another one for the same data: rows that the
-    query does not order scanned from the other end, or a tie in its ORDER BY between rows that
-    differ. A gold query also has no DISTINCT, which Spider's published evaluator drops from
-    both queries, so that every way to ask for unrepeated rows would be judged by its joins.
+    A result is ambiguous when `mirror`, from `mirrored(connection)`, gives another one, or when
+    an ORDER BY has a tie between rows that differ. A gold query also has no DISTINCT, which
+    Spider's published evaluator drops from both queries, so that every way to ask for
+    unrepeated rows would be judged by its joins.
     """
     try:
         found = connection.execute(query).fetchall()
@@ -30,8 +57,8 @@ def faults(connection: sqlite3.Connection, query: str, *, may_be_empty: bool = F
     if re.search(r"\bdistinct\b", query, re.IGNORECASE):
         yield "uses DISTINCT, which evaluators drop"
     yield from _weak_result(found, may_be_empty)
-    if _differs(query, found, _from_the_other_end(connection, query)):
-        yield "depends on the order in which rows are scanned"
+    if _differs(query, found, mirror.execute(query).fetchall()):
+        yield "depends on the order in which rows are stored"
     yield from _ties(connection, query)
 
 
@@ -57,14 +84,6 @@ def _weak_result(found: Rows, may_be_empty: bool) -> Iterator[str]:
 
 def _differs(query: str, one: Rows, other: Rows) -> bool:
     return one != other if is_ordered(query) else Counter(one) != Counter(other)
-
-
-def _from_the_other_end(connection: sqlite3.Connection, query: str) -> Rows:
-    connection.execute("PRAGMA reverse_unordered_selects = ON")
-    try:
-        return connection.execute(query).fetchall()
-    finally:
-        connection.execute("PRAGMA reverse_unordered_selects = OFF")
 
 
 def _ties(connection: sqlite3.Connection, query: str) -> Iterator[str]:
