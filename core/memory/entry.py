@@ -142,3 +142,5 @@ class Retrieval(msgspec.Struct, frozen=True, kw_only=True):
     channels: tuple[ChannelRetrieval, ...]
     seconds: float = 0.0
     embedding_seconds: float = 0.0
+    query_cut: int = 0
+    """Word pieces of the query text beyond the encoder's window, which it did not read."""
