@@ -10,6 +10,7 @@ from core.database.schema import Schema, Table, quoted
 from core.repair.hints.failed import Failed
 from core.repair.hints.naming import (
     MOST_NAMES,
+    MOST_OWNERS,
     folded,
     join_sentence,
     listed,
@@ -46,9 +47,22 @@ def unknown_column(failed: Failed) -> Iterator[Fact]:
     if qualifier and not sources:
         yield from _not_in_from(failed, qualifier, column)
     made = next((source for source in sources if source.columns), None)
+    if not qualifier and _stands_for_text(failed, column):
+        yield "text", f"A text stands in single quotes, {shown(column)} means a column: '{column}'."
+        return
     if made:
         yield "unknown-column", f"The sub-query {made.called} gives only: {listed(made.columns)}."
     yield _whereabouts(failed, asked_of, qualifier if made is None else "", column)
+
+
+def _stands_for_text(failed: Failed, name: str) -> bool:
+    """Whether the name is compared with a column and resembles no column itself."""
+    return any(
+        column.name.casefold() == name.casefold()
+        and not column.table
+        and _compared_with_column(failed, column)
+        for column in failed.columns
+    ) and not nearest_columns(name, failed.schema, failed.tables)
 
 
 def _unknown_name(failed: Failed) -> tuple[str, str] | None:
@@ -100,7 +114,7 @@ def _whereabouts(failed: Failed, asked_of: tuple[Table, ...], qualifier: str, co
     owners = _near_first(failed, failed.schema.tables_with(column))
     if owners:
         name = shown(_spelled(owners[0], column))
-        having = f"{name} is in: {listed(shown(owner.name) for owner in owners)}."
+        having = f"{name} is in: {listed((shown(owner.name) for owner in owners), MOST_OWNERS)}."
         if real in owners:
             return "unknown-column", having
         return "unknown-column", f"{_missing(places, name)}; {having}"
@@ -132,9 +146,9 @@ def _near_first(failed: Failed, tables: tuple[Table, ...]) -> list[Table]:
         if table in failed.tables:
             return -1
         path = failed.schema.join_path(start, table.name) if start else None
-        return 99 if path is None else len(path)
+        return len(failed.schema.tables) if path is None else len(path)
 
-    return sorted(tables, key=distance) if 1 < len(tables) <= 4 * MOST_NAMES else list(tables)
+    return sorted(tables, key=distance)
 
 
 def other_name(failed: Failed) -> Iterator[Fact]:
@@ -233,8 +247,7 @@ def _compared_with_column(failed: Failed, column: exp.Column) -> bool:
     parent = column.parent
     if not isinstance(parent, exp.Binary | exp.In | exp.Between):
         return False
-    others = [side for side in parent.find_all(exp.Column) if side is not column]
-    return any(not failed.is_quoted_text(side) for side in others)
+    return any(side is not column and failed.owner(side) for side in parent.find_all(exp.Column))
 
 
 def odd_name(failed: Failed) -> Iterator[Fact]:

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Sequence
 from core.database.schema import ForeignKey, Schema, Table, quoted
 
 MOST_NAMES = 6
-"""A hint that lists more is not read."""
+"""A list of guesses that is longer is not read."""
+MOST_OWNERS = 30
+"""Owners are facts, and the one that was meant must be among them."""
+PREFERENCE = 20.0
+"""What similarity a column gains where the query uses its table already."""
 NEAR = 60.0
 """Similarity in percent below which a name is not called near."""
 SPREAD = 30.0
@@ -22,11 +26,11 @@ def shown(*parts: str) -> str:
     return ".".join(part if quoted(part) == part else f"`{part}`" for part in parts)
 
 
-def listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
     """Some names as a list, with the number of those left out."""
     every = list(dict.fromkeys(names))
-    left_out = len(every) - MOST_NAMES
-    return ", ".join(every[:MOST_NAMES]) + (f" (and {left_out} more)" if left_out > 0 else "")
+    left_out = len(every) - most
+    return ", ".join(every[:most]) + (f" (and {left_out} more)" if left_out > 0 else "")
 
 
 def folded(name: str) -> str:
@@ -35,7 +39,7 @@ def folded(name: str) -> str:
 
 
 def nearest(wrong: str, names: Sequence[str]) -> list[tuple[float, int]]:
-    """The names most like `wrong`, best first, as (similarity in percent, index in `names`)."""
+    """The names like `wrong`, best first, as (similarity in percent, index in `names`)."""
     from rapidfuzz import fuzz, process
 
     ranked = process.extract(
@@ -43,21 +47,21 @@ def nearest(wrong: str, names: Sequence[str]) -> list[tuple[float, int]]:
         [folded(name) for name in names],
         scorer=fuzz.ratio,
         score_cutoff=NEAR,
-        limit=2 * MOST_NAMES,
+        limit=None,
     )
     return [(score, index) for _, score, index in ranked]
 
 
 def nearest_columns(wrong: str, schema: Schema, first: Sequence[Table]) -> list[tuple[Table, str]]:
     """The columns most like `wrong`, also read as table and column in one word (stadium_name);
-    those of the tables `first` before others that are as near."""
+    those of the tables `first` before others that are about as near."""
     preferred = {table.name for table in first}
     places = [(table, column.name) for table in schema.tables for column in table.columns]
     own = nearest(wrong, [name for _, name in places])
     whole = nearest(wrong, [table.name + name for table, name in places])
     best: dict[int, float] = {}
     for score, index in (*own, *whole):
-        bonus = 10.0 if places[index][0].name in preferred else 0.0
+        bonus = PREFERENCE if places[index][0].name in preferred else 0.0
         best[index] = max(best.get(index, 0.0), score + bonus)
     ranked = sorted(best, key=lambda index: -best[index])[:MOST_NAMES]
     return [places[index] for index in ranked if best[index] > best[ranked[0]] - SPREAD]
