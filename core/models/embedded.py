@@ -14,13 +14,12 @@ from typing import IO
 
 import msgspec
 
-from core.models.call import Deadlines
+from core.models.call import CONTEXT_TOKENS, Deadlines
 from core.models.chat import Answer, Delta, Message, ModelDescription, ModelTrouble, Sampling
 from core.models.embedded_server import Failed, Orders, Ready, Word
 from core.models.openai import OpenAIModel
+from core.models.weights import sha256_of
 
-CONTEXT_TOKENS = 16384
-"""Twice what the largest prompts seen so far need; 470 MB of memory with the 1.5B weights."""
 LOG_LIMIT = 1_000_000
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -62,13 +61,13 @@ class EmbeddedModel:
         return self._child.process.pid if self._child and self._child.alive else None
 
     async def describe(self) -> ModelDescription:
-        """The weights in force; asks no server, so it works before the first call too."""
-        if not self.weights.is_file():
-            raise ModelTrouble(f"There are no weights at {self.weights}.", "Run: merito models pull")
+        """The weights in force, known by their SHA-256; no child is started for it."""
+        self._find_weights()
         return ModelDescription(
             engine="embedded",
             name=self.weights.stem,
             context_tokens=self.context_tokens,
+            digest=await asyncio.to_thread(sha256_of, self.weights),
             address=str(self.weights),
         )
 
@@ -98,12 +97,16 @@ class EmbeddedModel:
         if child:
             await child.end()
 
+    def _find_weights(self) -> None:
+        if not self.weights.is_file():
+            raise ModelTrouble(f"There are no weights at {self.weights}.", "Run: merito models pull")
+
     async def _running(self) -> _Child:
         async with self._starting:
             if self._child and not self._child.alive:
                 await self.close()
             if self._child is None:
-                await self.describe()
+                self._find_weights()
                 self._child = await self._start()
             return self._child
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -20,6 +19,7 @@ from core.models.call import (
     refuse_too_long,
 )
 from core.models.chat import Answer, Delta, Message, ModelDescription, ModelTrouble, Sampling, Usage
+from core.models.wire import client_settings, garbage, plain, refused, stopped_early, unreachable
 
 USUAL_CONTEXT = 8192
 """Assumed where neither the user nor the server says."""
@@ -58,9 +58,7 @@ class OpenAIModel:
         self._client = httpx.AsyncClient(
             base_url=self.root,
             headers={"Authorization": f"Bearer {api_key}"} if api_key else None,
-            timeout=httpx.Timeout(self._deadlines.control, connect=self._deadlines.connect),
-            trust_env=not is_loopback(self.root),
-            verify=self.root.startswith("https:"),
+            **client_settings(self.root, self._deadlines),
         )
 
     async def describe(self) -> ModelDescription:
@@ -92,7 +90,7 @@ class OpenAIModel:
         """Tokens of the chat: exact on llama.cpp, elsewhere a careful estimate (`call.py`)."""
         if not (await self.facts()).llama_cpp:
             return estimated_tokens(messages)
-        prompt = await self._ask("POST", "/apply-template", {"messages": _plain(messages)})
+        prompt = await self._ask("POST", "/apply-template", {"messages": plain(messages)})
         tokens = await self._ask(
             "POST",
             "/tokenize",
@@ -119,11 +117,7 @@ class OpenAIModel:
                 if text:
                     yield Delta(text)
         if not written.finish:
-            raise ModelTrouble(
-                f"The stream of {self.who} stopped before the answer's end.",
-                "Look into the server's log.",
-                passing=True,
-            )
+            raise stopped_early(self.who)
         yield written.answer(time.monotonic() - started)
 
     async def close(self) -> None:
@@ -140,7 +134,7 @@ class OpenAIModel:
     ) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": facts.model,
-            "messages": _plain(messages),
+            "messages": plain(messages),
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "seed": sampling.seed,
@@ -154,11 +148,8 @@ class OpenAIModel:
 
     async def _chunks(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """The stream's events, decoded. Their pace is the caller's to watch."""
-        patience = httpx.Timeout(None, connect=self._deadlines.connect)
         try:
-            async with self._client.stream(
-                "POST", "/v1/chat/completions", json=body, timeout=patience
-            ) as response:
+            async with self._client.stream("POST", "/v1/chat/completions", json=body) as response:
                 if response.status_code != httpx.codes.OK:
                     await response.aread()
                     raise self._refusal(response)
@@ -170,19 +161,15 @@ class OpenAIModel:
                         return
                     yield self._decoded(value)
         except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
+            raise unreachable(self.who, error, self._deadlines) from error
 
     def _decoded(self, value: str) -> dict[str, Any]:
         try:
             chunk = msgspec.json.decode(value, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeError) as error:
-            raise ModelTrouble(
-                f"{self.who} sent something that is not JSON: {value.strip()[:80]!r}.",
-                "Check that the address is that of a model server.",
-                passing=True,
-            ) from error
+            raise garbage(self.who, value) from error
         if "error" in chunk:
-            raise _trouble(self.who, 500, chunk["error"])
+            raise self._trouble(500, chunk["error"])
         return chunk
 
     async def _window(self) -> tuple[int, bool]:
@@ -195,9 +182,11 @@ class OpenAIModel:
 
     async def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         try:
-            response = await self._client.request(method, path, json=body)
+            response = await self._client.request(
+                method, path, json=body, timeout=self._deadlines.control
+            )
         except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
+            raise unreachable(self.who, error, self._deadlines) from error
         if response.status_code != httpx.codes.OK:
             raise self._refusal(response)
         return self._decoded(response.text)
@@ -207,16 +196,14 @@ class OpenAIModel:
             told = msgspec.json.decode(response.content, type=dict[str, Any]).get("error")
         except msgspec.DecodeError:
             told = response.text
-        return _trouble(self.who, response.status_code, told)
+        return self._trouble(response.status_code, told)
 
-    def _unreachable(self, error: httpx.HTTPError) -> ModelTrouble:
-        ways: dict[type[httpx.HTTPError], str] = {
-            httpx.ConnectError: "refused the connection",
-            httpx.ConnectTimeout: f"did not take the connection in {self._deadlines.connect:g} s",
-            httpx.ReadTimeout: f"did not answer in {self._deadlines.control:g} s",
-        }
-        how = ways.get(type(error), f"broke the connection ({str(error) or type(error).__name__})")
-        return ModelTrouble(f"{self.who} {how}.", "Check that it runs.", passing=True)
+    def _trouble(self, status: int, told: object) -> ModelTrouble:
+        """What the server told about its refusal, in our words."""
+        fields: dict[str, Any] = told if isinstance(told, dict) else {"message": told}
+        if fields.get("type") == "exceed_context_size_error":
+            return PromptTooLong(int(fields["n_prompt_tokens"]), int(fields["n_ctx"]))
+        return refused(self.who, status, str(fields.get("message") or ""))
 
 
 class _Written:
@@ -263,42 +250,6 @@ def usage_of(chunk: dict[str, Any]) -> Usage:
     )
 
 
-def is_loopback(url: str) -> bool:
-    """Whether the address is this machine's own: no proxy of the environment may stand between."""
-    host = httpx.URL(url).host
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _plain(messages: Sequence[Message]) -> list[dict[str, str]]:
-    return [{"role": message.role, "content": message.content} for message in messages]
-
-
 def _first_model(listed: dict[str, Any]) -> dict[str, Any]:
     models = listed.get("data")
     return models[0] if isinstance(models, list) and models and isinstance(models[0], dict) else {}
-
-
-_MENDS = {
-    401: "Give the server's key.",
-    403: "Give the server's key.",
-    404: "Check the address and the model's name.",
-    429: "The server is busy.",
-    503: "The server is still loading, or busy.",
-}
-_PASSING = frozenset({408, 425, 429})
-
-
-def _trouble(who: str, status: int, told: object) -> ModelTrouble:
-    """The server's refusal in one line."""
-    fields: dict[str, Any] = told if isinstance(told, dict) else {"message": told}
-    if fields.get("type") == "exceed_context_size_error":
-        return PromptTooLong(int(fields.get("n_prompt_tokens", 0)), int(fields.get("n_ctx", 0)))
-    said = " ".join(str(fields.get("message") or "").split())[:300]
-    return ModelTrouble(
-        f"{who} answered with status {status}{f': {said}' if said else ''}.",
-        _MENDS.get(status, "Look into the server's log."),
-        passing=status >= 500 or status in _PASSING,
-    )

@@ -1,0 +1,94 @@
+"""HTTP as the engines use it: the client's settings, and every failure in words."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+import httpx
+
+from core.models.call import Deadlines, one_line
+from core.models.chat import Message, ModelTrouble
+
+
+class ClientSettings(TypedDict):
+    """Keyword arguments of an httpx client."""
+
+    timeout: httpx.Timeout
+    trust_env: bool
+    verify: bool
+
+
+def client_settings(address: str, deadlines: Deadlines) -> ClientSettings:
+    """How to talk to `address`: streams are timed by `call.paced`, so reading alone has no limit;
+    no proxy of the environment stands before a server of this machine."""
+    return ClientSettings(
+        timeout=httpx.Timeout(None, connect=deadlines.connect, write=deadlines.control),
+        trust_env=not is_loopback(address),
+        verify=address.startswith("https:"),
+    )
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address, with or without its scheme, is this machine's own."""
+    host = httpx.URL(address if "://" in address else f"http://{address}").host
+    try:
+        own = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return own.is_loopback or own.is_unspecified
+
+
+def plain(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """The chat as both protocols want it."""
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+def unreachable(who: str, error: httpx.HTTPError, deadlines: Deadlines) -> ModelTrouble:
+    """A connection that could not be made, or broke."""
+    ways: dict[type[httpx.HTTPError], str] = {
+        httpx.ConnectError: "cannot be reached",
+        httpx.ConnectTimeout: f"did not take the connection in {deadlines.connect:g} s",
+        httpx.ReadTimeout: f"did not answer in {deadlines.control:g} s",
+    }
+    how = ways.get(type(error), f"broke the connection ({str(error) or type(error).__name__})")
+    return ModelTrouble(f"{who} {how}.", "Check that it runs.", passing=True)
+
+
+_MENDS = {
+    401: "Give the server's key.",
+    403: "Give the server's key.",
+    404: "Check the address and the model's name.",
+    429: "The server is busy.",
+    503: "The server is still loading the model, or its queue is full.",
+}
+_PASSING = frozenset({408, 425, 429})
+
+
+def refused(who: str, status: int, said: str) -> ModelTrouble:
+    """An answer with an error's status; 5xx and a few others pass."""
+    quoted = f": {one_line(said)}" if said else ""
+    return ModelTrouble(
+        f"{who} answered with status {status}{quoted}.",
+        _MENDS.get(status, "Look into the server's log."),
+        passing=status >= 500 or status in _PASSING,
+    )
+
+
+def garbage(who: str, said: str) -> ModelTrouble:
+    """Something that the protocol does not know."""
+    return ModelTrouble(
+        f"{who} sent something that the protocol does not know: {one_line(said)}",
+        "Check that the address is that of a model server.",
+        passing=True,
+    )
+
+
+def stopped_early(who: str) -> ModelTrouble:
+    """A stream that was over before the answer was."""
+    return ModelTrouble(
+        f"{who} ended its stream before the answer's end.",
+        "Look into the server's log.",
+        passing=True,
+    )
