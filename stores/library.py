@@ -22,6 +22,16 @@ STATE = """coalesce(
 """An entry's review state: its newest decision, or where it starts (merit.md, "Memory entry")."""
 
 
+USAGE = """
+SELECT r.memory, count(*), count(DISTINCT r.run || char(31) || r.position),
+    count(DISTINCT CASE e.outcome WHEN 'repaired' THEN r.run || char(31) || r.position END),
+    count(CASE a.status WHEN 'CORRECT' THEN 1 END)
+FROM retrieved r
+    LEFT JOIN episodes e USING (run, position)
+    LEFT JOIN attempts a USING (run, position, attempt)
+WHERE r.taken"""
+
+
 class EntryFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which entries are meant; a field that is left out allows everything."""
 
@@ -134,17 +144,12 @@ class Library(Ledger):
 
     def usage(self, memory: str) -> EntryUsage:
         """How often an entry was used, and how often the question was then repaired."""
-        return self.usages().get(memory, EntryUsage())
+        rows = self.rows(f"{USAGE} AND r.memory = ? GROUP BY r.memory", (memory,))
+        return EntryUsage(*rows[0][1:]) if rows else EntryUsage()
 
     def usages(self) -> dict[str, EntryUsage]:
-        """`usage` of every entry that was ever retrieved."""
-        rows = self.rows(
-            "SELECT memory, count(*), count(DISTINCT r.run || char(31) || r.position),"
-            " count(DISTINCT CASE e.outcome WHEN 'repaired' THEN r.run || char(31) || r.position END),"
-            " count(CASE a.status WHEN 'CORRECT' THEN 1 END)"
-            " FROM retrieved r LEFT JOIN episodes e USING (run, position)"
-            " LEFT JOIN attempts a USING (run, position, attempt) WHERE taken GROUP BY memory"
-        )
+        """`usage` of every entry that ever went into a prompt."""
+        rows = self.rows(f"{USAGE} GROUP BY r.memory")
         return {row[0]: EntryUsage(*row[1:]) for row in rows}
 
     def keep(self, entries: Iterable[MemoryEntry], *, at: float) -> int:
@@ -166,6 +171,12 @@ class Library(Ledger):
             [EntryImported(run=LIBRARY, seq=0, at=at, entry=entry) for entry in fresh.values()]
         )
         return len(fresh)
+
+    def teaching_run(self, name: str) -> str:
+        """The id of the run that this id or beginning of one stands for, among the runs stored here
+        and those that taught an imported memory. Raises MeritoError."""
+        rows = self.rows("SELECT id FROM runs UNION SELECT run FROM memories ORDER BY 1")
+        return chosen(name, [row[0] for row in rows], "run")
 
     def newest(self) -> tuple[int, str]:
         """How many entries there are, and the id of the newest ('' where there is none)."""
