@@ -244,7 +244,8 @@ class Denotation:
         try:
             return await self._run_gold(question)
         except MeritoError as unusable:
-            return _Gold(broken=f"its database cannot be used ({unusable.problem})")
+            problem = unusable.problem.rstrip(".")
+            return _Gold(broken=f"its database cannot be used ({problem})")
 
     def _databases(self, db_id: str) -> tuple[Path, ...]:
         if self.protocol.every_database:
