@@ -170,7 +170,8 @@ def _feedback(attempt: Attempt) -> dict[str, str]:
 
 
 def _as_answer(sql: str) -> str:
-    return f"<answer>\n{sql.strip()}\n</answer>"
+    """An attempt as models that obey write it, so that the cache serves what they generated."""
+    return f"<answer>{sql.strip()}</answer>"
 
 
 def _says(role: Literal["user", "assistant"], text: str) -> Message:

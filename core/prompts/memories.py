@@ -148,5 +148,7 @@ def lesson_list(templates: Templates, lessons: Sequence[MemoryEntry], database: 
 
 
 def bullets(sentences: Iterable[str]) -> str:
-    """Each sentence once, one a line, in the order in which they were found; empty ones left out."""
-    return "\n".join(dict.fromkeys(f"- {one_line(each)}" for each in sentences if each.strip()))
+    """Each sentence once, one a line, in the order in which they were found; empty ones left out.
+    Spaces stay as they are: they may be what tells two stored values apart."""
+    lines = (" ".join(each.split("\n")).strip() for each in sentences)
+    return "\n".join(dict.fromkeys(f"- {line}" for line in lines if line))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 
-from core.database.rows import Execution
+from core.database.rows import Execution, printable
 from core.database.schema import Schema
 from core.repair.hints.failed import Failed
 from core.repair.hints.names import NAME_MAKERS, Fact
@@ -12,6 +13,7 @@ from core.repair.hints.values import Lookup, compared_values
 from core.run.events import Hint
 
 MOST_HINTS = 8
+_BREAKS = re.compile(r"\s*[\n\t]\s*")
 
 
 async def hints_for(
@@ -27,7 +29,7 @@ async def hints_for(
     found: dict[str, str] = {}
     failed = Failed(sql, execution, schema)
     async for kind, text in _facts(failed, look_up):
-        found.setdefault(text, kind)
+        found.setdefault(_BREAKS.sub(" ", printable(text)), kind)
         if len(found) == MOST_HINTS:
             break
     return tuple(Hint(kind=kind, text=text, attempt=attempt) for text, kind in found.items())

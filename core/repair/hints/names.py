@@ -18,7 +18,7 @@ from core.repair.hints.naming import (
     nearest_columns,
     shown,
 )
-from core.sql import tokens
+from core.sql import fold, tokens
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -33,7 +33,7 @@ _UNKNOWN_INSERT = re.compile(r"table (?P<table>.+) has no column named (?P<colum
 _UNKNOWN_USING = re.compile(r"cannot join using column (?P<column>.+) - column not present", re.S)
 _UNKNOWN_TABLE = re.compile(r"no such table: (?:main\.)?(?P<name>.+)", re.S)
 _AMBIGUOUS = re.compile(r"ambiguous column name: (?P<name>.+)", re.S)
-_SYNTAX = re.compile(r"near \".*\": syntax error|unrecognized token|incomplete input", re.S)
+_SYNTAX = re.compile(r"near \"(?P<word>.*)\": syntax error|unrecognized token|incomplete input", re.S)
 
 
 def unknown_column(failed: Failed) -> Iterator[Fact]:
@@ -252,12 +252,15 @@ def _compared_with_column(failed: Failed, column: exp.Column) -> bool:
 
 def odd_name(failed: Failed) -> Iterator[Fact]:
     """Names that need quotes and stand in the query without them."""
-    if not (_SYNTAX.search(failed.message) or _UNKNOWN_COLUMN.search(failed.message)):
+    near = _SYNTAX.search(failed.message)
+    if not near and not _UNKNOWN_COLUMN.search(failed.message):
         return
-    bare = " ".join(token for token in tokens(failed.sql) if token[:1] not in "'\"`")
+    stumbled = fold(near["word"] or "") if near else ""
+    bare = " ".join(token for token in tokens(failed.sql) if token[0] not in "'\"`")
     for name in _odd_names(failed.schema):
-        words = " ".join(tokens(name))
-        if words and re.search(rf"(?<![\w.] ){re.escape(words)}(?!\w)", f" {bare}"):
+        words = " ".join(token.strip("`") for token in tokens(name))
+        # A reserved word is mostly used as what it is: only where the parser stumbled is it a name.
+        if words == stumbled or (" " in words and f" {words} " in f" {bare} "):
             yield "odd-name", f"The name {shown(name)} must stand in back-quotes."
 
 
