@@ -6,16 +6,12 @@ text a model writes can be compared while the screen waits for nothing.
 
 from __future__ import annotations
 
-import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-_TOKEN = re.compile(
-    r"""'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`[^`]*`?|\[[^\]]*\]?|--[^\n]*|/\*.*?\*/"""
-    r"""|\w+|<=|>=|<>|!=|\|\||==|\S""",
-    re.DOTALL,
-)
+from tui.view.sql_tokens import Token, tokens
+
 _MOST_TOKENS = 600
 
 Kind = Literal["same", "added", "removed", "replaced"]
@@ -32,16 +28,11 @@ class Change(NamedTuple):
     end: int
 
 
-def tokens(sql: str) -> list[tuple[int, int, str]]:
-    """(start, end, token) of each token; quoted texts stay whole."""
-    return [(match.start(), match.end(), match.group()) for match in _TOKEN.finditer(sql)]
-
-
 @lru_cache(maxsize=256)
 def changes(old: str, new: str) -> tuple[Change, ...]:
     """Every change from `old` to `new` in order, unchanged stretches left out. Keywords and names
     compare without case, as SQL does; very long texts count as replaced whole."""
-    before, after = tokens(old), tokens(new)
+    before, after = list(tokens(old)), list(tokens(new))
     if not before:
         return ()
     if max(len(before), len(after)) > _MOST_TOKENS:
@@ -51,9 +42,9 @@ def changes(old: str, new: str) -> tuple[Change, ...]:
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
         if tag == "equal":
             continue
-        start = after[j1][0] if j1 < len(after) else len(new)
-        end = after[j2 - 1][1] if j2 > j1 else start
-        gone = old[before[i1][0] : before[i2 - 1][1]] if i2 > i1 else ""
+        start = after[j1].start if j1 < len(after) else len(new)
+        end = after[j2 - 1].end if j2 > j1 else start
+        gone = old[before[i1].start : before[i2 - 1].end] if i2 > i1 else ""
         found.append(Change(_KINDS[tag], gone, new[start:end], start, end))
     return tuple(found)
 
@@ -67,8 +58,10 @@ def change_words(change: Change) -> str:
     return f"{change.old} -> {change.new}"
 
 
-def _folded(spans: list[tuple[int, int, str]]) -> list[str]:
-    return [token if token[0] in "'\"`[" else token.casefold() for _, _, token in spans]
+def _folded(found: list[Token]) -> list[str]:
+    return [
+        token.text.casefold() if token.kind in ("word", "keyword") else token.text for token in found
+    ]
 
 
 _KINDS: dict[str, Kind] = {"insert": "added", "delete": "removed", "replace": "replaced"}

@@ -45,17 +45,20 @@ def legible(text: str, limit: int = 4_000) -> str:
 
 def one_line(text: str, limit: int = 1_000) -> str:
     """The same on one line: a line break with the spaces around it becomes one space."""
-    if len(text) > limit * 2:
-        head = _LINE_BREAK.sub(" ", text[: limit * 2].strip())[:limit]
-        return f"{legible(head, limit)}... ({len(text) - limit:,} more characters)"
-    return legible(_LINE_BREAK.sub(" ", text.strip()), limit)
+    return _flat(text.strip(), limit)
 
 
 def cell_text(cell: Cell, limit: int = 200) -> str:
     """A value of a result on one line; NULL is a word, and no text can be mistaken for it."""
     if cell is None:
         return "NULL"
-    if isinstance(cell, str):
-        shown = one_line(cell, limit)
-        return f"'{shown}'" if shown.upper() == "NULL" or shown != shown.strip() or not shown else shown
-    return str(cell)
+    if not isinstance(cell, str):
+        return str(cell)
+    doubtful = not cell or cell.upper() == "NULL" or cell[0].isspace() or cell[-1].isspace()
+    return f"'{_flat(cell, limit)}'" if doubtful else _flat(cell, limit)
+
+
+def _flat(text: str, limit: int) -> str:
+    head = _LINE_BREAK.sub(" ", text[: limit * 2])[:limit]
+    missing = len(text) - limit
+    return legible(head) + (f"... ({missing:,} more characters)" if missing > 0 else "")

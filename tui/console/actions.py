@@ -1,0 +1,172 @@
+"""Every action of the console with its keys: the one table behind bindings, the key bar, help and
+the command palette. A new action is a new row here and one method `action_<does>` on its screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding, BindingType
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something a person can do."""
+
+    name: str
+    """Unique, stable: key settings refer to it."""
+    keys: str
+    """Comma-separated, as Textual names keys."""
+    label: str
+    """A word or two for the key bar."""
+    does: str
+    """The action string."""
+    rooms: tuple[str, ...]
+    """Where it is offered; everywhere if empty."""
+    bar: int
+    """Place in the key bar, 1 first; 0 keeps it out."""
+    about: str
+    """One sentence for help and palette."""
+
+
+_WATCH = ("run", "replay")
+
+# fmt: off
+ACTIONS: tuple[Action, ...] = (
+    Action("run.pause", "space", "pause/go", "pause", ("run",), 1,
+           "Hold the run at its next attempt, or let it go on."),
+    Action("run.step", "s", "step", "step", ("run",), 2,
+           "Let one attempt happen, then hold again."),
+    Action("run.right", "r", "right", "judge_right", ("run",), 3,
+           "Judge the waiting answer: right."),
+    Action("run.wrong", "w", "wrong", "judge_wrong", ("run",), 4,
+           "Judge the waiting answer: wrong, with a remark if you like."),
+    Action("run.skip", "x", "skip", "skip", ("run",), 5,
+           "End this question's episode; it teaches nothing. Asks first."),
+    Action("run.stop", "X", "stop", "stop", ("run",), 6,
+           "End the run; it can be resumed later. Asks first."),
+    Action("replay.play", "space", "play/hold", "play", ("replay",), 1,
+           "Play the run on, or hold it."),
+    Action("replay.forward", "full_stop,right", "forward", "forward", ("replay",), 2,
+           "One event forward."),
+    Action("replay.back", "comma,left", "back", "back", ("replay",), 3,
+           "One event back."),
+    Action("replay.next", "n", "next question", "next_question", ("replay",), 4,
+           "Forward to the next question."),
+    Action("replay.previous", "p", "question before", "previous_question", ("replay",), 0,
+           "Back to the question before."),
+    Action("replay.faster", "plus,equals_sign", "faster", "faster", ("replay",), 5,
+           "Play faster, up to 100x."),
+    Action("replay.slower", "minus", "slower", "slower", ("replay",), 6,
+           "Play slower, down to 1x."),
+    Action("replay.open", "o", "other run", "open_run", ("replay",), 7,
+           "Choose a stored run to replay."),
+    Action("watch.follow", "f", "follow", "follow", _WATCH, 8,
+           "Follow the live question, or stay on this one."),
+    Action("watch.before", "left_square_bracket", "attempt before", "attempt(-1)", _WATCH, 0,
+           "Select the attempt before."),
+    Action("watch.after", "right_square_bracket", "attempt after", "attempt(1)", _WATCH, 0,
+           "Select the attempt after."),
+    Action("watch.detail", "enter", "detail", "detail", _WATCH, 9,
+           "Open everything about the selected attempt: rows, prompt, answer."),
+    Action("watch.copy_rows", "C", "copy rows", "copy_rows", _WATCH, 0,
+           "Copy the result's rows, tab-separated."),
+    Action("memory.approve", "a", "approve", "decide('approved')", ("memory",), 1,
+           "Let the marked memories, or this one, be retrieved."),
+    Action("memory.reject", "r", "reject", "decide('rejected')", ("memory",), 2,
+           "Never retrieve the marked memories, or this one."),
+    Action("memory.restore", "o", "restore", "restore", ("memory",), 3,
+           "Put it back to the state it started in."),
+    Action("memory.approve_with", "A", "approve with a remark", "remark('approved')", ("memory",), 0,
+           "Approve, with a remark that is kept with the decision."),
+    Action("memory.reject_with", "R", "reject with a remark", "remark('rejected')", ("memory",), 0,
+           "Reject, with a remark that is kept with the decision."),
+    Action("memory.remark", "m", "remark", "remark('')", ("memory",), 4,
+           "Add a remark to the history and leave the state as it is."),
+    Action("memory.undo", "u", "undo", "undo", ("memory",), 5,
+           "Take back your last decision; both stay in the history."),
+    Action("memory.mark", "space", "mark", "mark", ("memory",), 6,
+           "Mark this memory, to decide about many at once."),
+    Action("memory.unmark", "escape", "unmark", "clear", ("memory",), 0,
+           "Remove all marks, or the search."),
+    Action("memory.state", "s", "state", "cycle('state')", ("memory",), 7,
+           "Show only approved, pending or rejected ones."),
+    Action("memory.polarity", "p", "polarity", "cycle('polarity')", ("memory",), 8,
+           "Show only positive or negative ones."),
+    Action("memory.failure", "t", "type", "cycle('failure')", ("memory",), 0,
+           "Show only one failure type."),
+    Action("memory.database", "d", "database", "cycle('database')", ("memory",), 0,
+           "Show only one database."),
+    Action("memory.reload", "f5", "reload", "reload", ("memory",), 0,
+           "Read the library again."),
+    Action("all.search", "slash", "search", "search", (), 10,
+           "Search the list."),
+    Action("all.copy", "c", "copy", "copy", (), 11,
+           "Copy the SQL of the selected attempt or memory."),
+    Action("all.next", "tab", "pane", "next_pane(1)", (), 12,
+           "Go to the next pane."),
+    Action("all.previous", "shift+tab", "pane before", "next_pane(-1)", (), 0,
+           "Go to the pane before."),
+    Action("all.palette", "colon,ctrl+p", "commands", "app.command_palette", (), 13,
+           "Find any action by its name."),
+    Action("all.theme", "T", "theme", "app.next_theme", (), 0,
+           "The next theme."),
+    Action("all.picture", "S", "picture", "app.picture", (), 0,
+           "Save this screen as an SVG picture."),
+    Action("all.help", "question_mark,f1", "help", "app.help", (), 14,
+           "Every key of this screen."),
+    Action("all.quit", "q,ctrl+c,ctrl+q", "quit", "app.leave", (), 15,
+           "Leave; asks first while a run goes on."),
+)
+# fmt: on
+
+_KEY_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "colon": ":",
+    "full_stop": ".",
+    "comma": ",",
+    "plus": "+",
+    "equals_sign": "=",
+    "minus": "-",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "space": "space",
+    "escape": "esc",
+    "shift+tab": "shift+tab",
+    "left": "left",
+    "right": "right",
+}
+
+MOVES = (
+    ("up, k / down, j", "Move the cursor or scroll."),
+    ("page up / page down", "Move by a page."),
+    ("home, g / end, G", "First and last."),
+)
+"""Keys of every list and sheet, for the help."""
+
+
+def actions_of(room: str) -> list[Action]:
+    """What can be done in a room, its own actions first."""
+    own = [action for action in ACTIONS if room in action.rooms]
+    return own + [action for action in ACTIONS if not action.rooms]
+
+
+def bindings_of(room: str) -> list[BindingType]:
+    """The key bindings of a room's screen."""
+    return [
+        Binding(
+            action.keys, action.does, action.label, show=False, id=action.name, tooltip=action.about
+        )
+        for action in actions_of(room)
+    ]
+
+
+def key_words(action: Action) -> str:
+    """The action's keys as they stand on a keyboard."""
+    return ", ".join(_KEY_NAMES.get(key, key) for key in action.keys.split(","))
+
+
+def first_key(action: Action) -> str:
+    """The one key that the key bar shows."""
+    key = action.keys.split(",")[0]
+    return _KEY_NAMES.get(key, key)

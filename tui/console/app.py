@@ -1,0 +1,261 @@
+"""The console: rooms, themes, one reader of events, and a repaint at most ten times a second."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any, ClassVar
+
+from textual import work
+from textual.app import App
+from textual.binding import Binding
+from textual.screen import Screen
+
+import themes
+from core.errors import MeritoError
+from core.run.control import Control
+from core.run.events import AnyEvent
+from themes.palettes import DEFAULT_THEME, palettes, with_inks
+from tui.console.library import Archive, Library, ReadOnly
+from tui.console.rooms import ROOMS, modes
+from tui.console.screens.base import RoomScreen
+from tui.console.session import Session
+from tui.view.legible import one_line
+
+_FRAME = 0.1
+"""Seconds between two repaints."""
+_PATIENCE = 0.9
+"""Seconds that a run gets to stop by itself, and again to be cancelled, when the console closes."""
+
+
+def _commands() -> type[Any]:
+    from tui.console.palette import ActionCommands
+
+    return ActionCommands
+
+
+class MeritoApp(App[int]):
+    """The operator console.
+
+    `events` is a live run's stream (already recorded, if it is to be kept) and `control` its hand;
+    `library` and `archive` are the store's memories and runs. Read-only means that the console
+    holds neither a control nor a library that takes decisions.
+    """
+
+    TITLE = "Merito"
+    CSS_PATH = Path(themes.__file__).parent / "console.tcss"
+    MODES = modes()  # type: ignore[assignment]
+    COMMANDS: ClassVar[set[Any]] = {_commands}
+    BINDINGS = [
+        Binding(str(number), f"room('{room.name}')", room.title, show=False)
+        for number, room in enumerate(ROOMS, start=1)
+    ]
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "f12"
+
+    def __init__(
+        self,
+        *,
+        events: AsyncIterator[AnyEvent] | None = None,
+        control: Control | None = None,
+        library: Library | None = None,
+        archive: Archive | None = None,
+        read_only: bool = False,
+        theme: str = DEFAULT_THEME,
+        room: str = "run",
+        replay_run: str | None = None,
+        replay_speed: int | None = None,
+        who: str = "",
+    ) -> None:
+        super().__init__()
+        self.read_only = read_only
+        self.library = ReadOnly(library) if read_only and library is not None else library
+        self.archive = archive
+        self.session = Session(events, None if read_only else control, archive)
+        self.replay_run, self.replay_speed = replay_run, replay_speed
+        self.who = who or _user()
+        self._room = room
+        self._reader: asyncio.Task[None] | None = None
+        self._painted = 0.0
+        self._paint_due = False
+        for palette in palettes():
+            self.register_theme(palette)
+        self.theme = theme if theme in self.available_themes else DEFAULT_THEME
+
+    def get_css_variables(self) -> dict[str, str]:
+        """The theme's colours, and the inks for themes that have none."""
+        return with_inks(super().get_css_variables())
+
+    async def on_mount(self) -> None:
+        """Show the first room, then begin to read."""
+        with suppress(NotImplementedError, RuntimeError):
+            for name in (signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(name, self._told_to_leave)
+        await self.switch_mode(self._room)
+        self._reader = asyncio.create_task(self._read())
+        self.set_interval(1.0, self._age)
+
+    async def _read(self) -> None:
+        try:
+            await self.session.read(self.changed)
+        except asyncio.CancelledError:
+            pass
+        except Exception as error:
+            self.trouble(error)
+        self.changed()
+
+    def changed(self) -> None:
+        """Something changed: repaint soon, once."""
+        if not self._paint_due:
+            self._paint_due = True
+            wait = max(0.001, _FRAME - (monotonic() - self._painted))
+            self.set_timer(wait, self._paint)
+
+    def _paint(self) -> None:
+        self._paint_due, self._painted = False, monotonic()
+        for screen in self.screen_stack:
+            if isinstance(screen, RoomScreen) and screen.is_mounted:
+                screen.refresh_view()
+
+    def _age(self) -> None:
+        """Open questions grow older while nothing happens."""
+        if self.session.live and self.session.view.live is not None:
+            self.changed()
+
+    def start(self, work: Coroutine[Any, Any, None], *, group: str = "") -> None:
+        """Run something beside the interface; its failure becomes a notice. A newer one of the same
+        group replaces it."""
+        self.run_worker(
+            self._guarded(work), group=group or "work", exclusive=bool(group), exit_on_error=False
+        )
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:
+            self.trouble(error)
+
+    def trouble(self, error: Exception) -> None:
+        """A failure as a notice; what only a developer can read goes into the log."""
+        if isinstance(error, MeritoError):
+            self.tell(str(error), serious=True)
+            return
+        from tui.console.log import write_traceback
+
+        log = write_traceback(error)
+        self.tell(
+            f"Something went wrong: {type(error).__name__}. The details are in {log}.", serious=True
+        )
+
+    def tell(self, words: str, *, serious: bool = False) -> None:
+        """A notice in plain text."""
+        self.notify(
+            one_line(words, 600),
+            severity="error" if serious else "information",
+            markup=False,
+            timeout=12 if serious else 4,
+        )
+
+    def copy(self, text: str, what: str) -> None:
+        """Copy text, and say by which way it went."""
+        self.start(self._copy(text, what), group="copy")
+
+    async def _copy(self, text: str, what: str) -> None:
+        from tui.console.clipboard import native_copy
+
+        if await native_copy(text):
+            self.tell(f"Copied {what}.")
+            return
+        self.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        self.tell(
+            f"Sent {what} to the terminal's clipboard. If it does not arrive, the terminal refuses "
+            "OSC 52: install wl-copy, xclip or xsel, or select with the mouse and shift."
+        )
+
+    @work
+    async def confirm(self, asked: str, consequence: str, then: Callable[[], object]) -> None:
+        """Do something after a yes."""
+        from tui.console.screens.dialogs import Confirm
+
+        if await self.push_screen_wait(Confirm(asked, consequence)):
+            then()
+            self.changed()
+
+    @work
+    async def ask_words(self, title: str, hint: str, then: Callable[[str | None], None]) -> None:
+        """Ask for one line of text."""
+        from tui.console.screens.dialogs import Words
+
+        then(await self.push_screen_wait(Words(title, hint)))
+        self.changed()
+
+    async def action_room(self, name: str) -> None:
+        """Go to a room."""
+        if len(self.screen_stack) == 1 and self.current_mode != name:
+            await self.switch_mode(name)
+
+    def action_help(self) -> None:
+        """Every key of this screen."""
+        from tui.console.screens.help import help_sheet
+
+        screen: Screen[Any] = self.screen
+        if isinstance(screen, RoomScreen):
+            self.push_screen(help_sheet(screen.ROOM))
+
+    def action_next_theme(self) -> None:
+        """The next of the project's own themes."""
+        names = [palette.name for palette in palettes()]
+        here = names.index(self.theme) if self.theme in names else -1
+        self.action_set_theme(names[(here + 1) % len(names)])
+
+    def action_set_theme(self, name: str) -> None:
+        """Change the colours."""
+        self.theme = name
+        self.tell(f"Theme {name}.")
+
+    def action_picture(self) -> None:
+        """Save the screen as SVG in the working folder."""
+        try:
+            saved = self.save_screenshot()
+        except OSError as wrong:
+            self.tell(f"The picture cannot be saved here: {wrong.strerror}.", serious=True)
+            return
+        self.tell(f"Saved {saved}.")
+
+    def action_leave(self) -> None:
+        """Leave; a run that goes on is asked about first."""
+        if self.session.live and self.session.control is not None:
+            self.confirm(
+                "Stop the run and leave?",
+                "What is finished stays; the run can be resumed later.",
+                self._told_to_leave,
+            )
+        else:
+            self._told_to_leave()
+
+    def _told_to_leave(self) -> None:
+        self._leaving = asyncio.create_task(self._leave())
+
+    async def _leave(self) -> None:
+        """Stop the run, give it a moment, then close whatever happens."""
+        if self.session.control is not None:
+            self.session.control.stop()
+        reader = self._reader
+        if reader is not None and self.session.control is not None:
+            await asyncio.wait([reader], timeout=_PATIENCE)
+        if reader is not None and not reader.done():
+            reader.cancel()
+            await asyncio.wait([reader], timeout=_PATIENCE)
+        self.exit(0)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "operator"

@@ -1,0 +1,122 @@
+"""What every room has: head, panes, key bar, search, and the walk from pane to pane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widget import Widget
+
+from tui.console.actions import Action
+from tui.console.session import Session
+from tui.console.widgets.head import Head
+from tui.console.widgets.keybar import KeyBar
+
+if TYPE_CHECKING:
+    from textual.widgets import Input
+
+    from tui.console.app import MeritoApp
+
+
+class RoomScreen(Screen[None]):
+    """A screen with a tab of its own. Subclasses name their room and their panes."""
+
+    ROOM: ClassVar[str]
+    PANES: ClassVar[tuple[str, ...]]
+    """Ids of the panes in the order of the tab key."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-middle"), (150, "-wide")]
+    AUTO_FOCUS = ".pane"
+
+    @property
+    def console_app(self) -> MeritoApp:
+        """The application, by its own type."""
+        return cast("MeritoApp", self.app)
+
+    @property
+    def session(self) -> Session:
+        """The run that the head line speaks of."""
+        return self.console_app.session
+
+    def compose(self) -> ComposeResult:
+        """Head, body, keys."""
+        yield Head(self.ROOM, self.session, self.console_app.read_only)
+        yield from self.compose_body()
+        yield KeyBar(self.ROOM)
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The room's own panes."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        """Bring the first pane to the front."""
+        self._bring(self.PANES[0])
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what happened while another room was on show."""
+        self.call_after_refresh(self.refresh_view)
+
+    def refresh_view(self) -> None:
+        """Repaint what changed. Called at most ten times a second, and only while on show."""
+        self.query_one(Head).refresh_figures()
+        self.query_one(KeyBar).refresh_keys()
+
+    def offers(self, _action: Action) -> bool:
+        """Whether the key bar should offer an action right now."""
+        return True
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The focused pane is the one in front."""
+        if isinstance(event.widget.id, str) and event.widget.id in self.PANES:
+            self._bring(event.widget.id)
+
+    def action_next_pane(self, step: int) -> None:
+        """Go round the panes."""
+        here = self.focused.id if self.focused is not None else None
+        index = self.PANES.index(here) if here in self.PANES else 0
+        self.front(self.PANES[(index + step) % len(self.PANES)])
+
+    def front(self, pane: str) -> None:
+        """Show a pane and give it the keys."""
+        self._bring(pane)
+        self.query_one(f"#{pane}").focus()
+
+    def _bring(self, pane: str) -> None:
+        for each in self.PANES:
+            self.query_one(f"#{each}").set_class(each == pane, "-front")
+        for beside in self.query("#beside"):
+            beside.set_class(bool(beside.query(f"#{pane}")), "-front")
+
+    async def action_search(self) -> None:
+        """Open the search field."""
+        field = await self._search_field()
+        field.add_class("-open")
+        field.focus()
+
+    async def _search_field(self) -> Input:
+        from tui.console.widgets.search import SearchField
+
+        found = self.query(SearchField)
+        if found:
+            return found.first()
+        field = SearchField()
+        await self.mount(field)
+        return field
+
+    def search_for(self, words: str) -> None:
+        """Narrow the room's list to what matches; empty shows everything."""
+        raise NotImplementedError
+
+    def close_search(self, *, keep: bool) -> None:
+        """Leave the search field, with or without its filter."""
+        if not keep:
+            self.search_for("")
+        self.query_one("#search").remove_class("-open")
+        self.front(self.PANES[0])
+
+    def tell(self, words: str, *, serious: bool = False) -> None:
+        """A notice in plain text."""
+        self.console_app.tell(words, serious=serious)

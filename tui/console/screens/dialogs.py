@@ -1,0 +1,128 @@
+"""Small windows above a screen: a yes-or-no question, a line of text, a sheet to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import monotonic
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Input
+
+from tui.console.ink import ACCENT, QUIET, TITLE, ink
+from tui.console.widgets.judgebar import GUARD
+from tui.console.widgets.paper import Block, Paper
+
+
+class Question(Widget):
+    """The words of a yes-or-no question and its keys."""
+
+    def __init__(self, asked: str, consequence: str) -> None:
+        super().__init__(id="question")
+        self._asked, self._consequence = asked, consequence
+        self.armed = False
+
+    def arm(self) -> None:
+        """From now on the keys count, and look like it."""
+        self.armed = True
+        self.refresh()
+
+    def render(self) -> Content:
+        """Question, consequence, keys."""
+        key = f"{ACCENT} bold" if self.armed else QUIET
+        return ink(
+            (self._asked, TITLE), "\n", (self._consequence, QUIET), "\n\n",
+            ("y", key), " yes    ", ("n", key), " no ", ("(also enter and esc)", QUIET),
+        )  # fmt: skip
+
+
+class Confirm(ModalScreen[bool]):
+    """Asks before something that ends something; no is the default, and keys pressed in the first
+    half second are not taken for an answer."""
+
+    BINDINGS = [
+        Binding("y", "answer(True)", "yes", show=False),
+        Binding("n,enter,escape,q,ctrl+c", "answer(False)", "no", show=False),
+    ]
+
+    def __init__(self, asked: str, consequence: str) -> None:
+        super().__init__(classes="dialog")
+        self._question = Question(asked, consequence)
+        self._since = 0.0
+
+    @property
+    def armed(self) -> bool:
+        """Whether an answer is taken by now."""
+        return self._question.armed
+
+    def compose(self) -> ComposeResult:
+        """The question alone."""
+        yield self._question
+
+    def on_mount(self) -> None:
+        """Start the half second."""
+        self._since = monotonic()
+        self.set_timer(GUARD, self._question.arm)
+
+    def action_answer(self, yes: bool) -> None:
+        """Take the answer, unless it came too early to be one."""
+        if monotonic() - self._since >= GUARD:
+            self.dismiss(yes)
+
+
+class Words(ModalScreen[str | None]):
+    """Asks for one line of text; esc gives None."""
+
+    BINDINGS = [Binding("escape,ctrl+c", "leave", "leave", show=False, priority=True)]
+
+    def __init__(self, title: str, hint: str) -> None:
+        super().__init__(classes="dialog")
+        self._title, self._hint = title, hint
+
+    def compose(self) -> ComposeResult:
+        """A field whose frame says what it is for."""
+        field = Input(id="words")
+        field.border_title = Content(self._title)
+        field.border_subtitle = Content(self._hint)
+        yield field
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter gives the text."""
+        self.dismiss(event.value)
+
+    def action_leave(self) -> None:
+        """Nothing is said."""
+        self.dismiss(None)
+
+
+class Sheet(ModalScreen[None]):
+    """Something to read and scroll."""
+
+    BINDINGS = [
+        Binding("escape,q,enter,question_mark,f1,ctrl+c", "leave", "close", show=False),
+        Binding("c", "copy", "copy", show=False),
+    ]
+
+    def __init__(self, title: str, blocks: Sequence[Block], copied: str = "") -> None:
+        super().__init__(classes="dialog")
+        self._title, self._blocks, self._copied = title, blocks, copied
+
+    def compose(self) -> ComposeResult:
+        """The sheet, filling most of the screen."""
+        paper = Paper(id="sheet")
+        paper.border_title = Content(self._title)
+        paper.border_subtitle = Content("esc closes" + (" · c copies" if self._copied else ""))
+        paper.show(self._blocks)
+        yield paper
+
+    def action_copy(self) -> None:
+        """Copy what the sheet is about."""
+        if self._copied:
+            self.app.copy(self._copied, "this")  # type: ignore[attr-defined]
+
+    def action_leave(self) -> None:
+        """Close the sheet."""
+        self.dismiss(None)

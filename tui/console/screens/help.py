@@ -1,0 +1,42 @@
+"""Every key of a room on one sheet, made from the table of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from tui.console.actions import ACTIONS, MOVES, Action, key_words
+from tui.console.ink import ACCENT, BLANK, Line, column, line, rule
+from tui.console.rooms import ROOMS
+from tui.console.screens.dialogs import Sheet
+from tui.console.widgets.paper import Block
+
+_KEYS = 24
+
+
+def help_sheet(room: str) -> Sheet:
+    """The sheet for a room: its own keys first, then those of every screen."""
+    title = next((each.title for each in ROOMS if each.name == room), room)
+    own = [action for action in ACTIONS if room in action.rooms]
+    everywhere = [action for action in ACTIONS if not action.rooms]
+    blocks = [
+        Block("own", room, partial(_section, f"On {title}", _rows(own))),
+        Block("everywhere", 0, partial(_section, "On every screen", _rows(everywhere) + _rooms())),
+        Block("moves", 0, partial(_section, "In every list and sheet", list(MOVES))),
+    ]
+    return Sheet("Keys", blocks)
+
+
+def _rows(actions: Sequence[Action]) -> list[tuple[str, str]]:
+    return [(key_words(action), action.about) for action in actions]
+
+
+def _rooms() -> list[tuple[str, str]]:
+    return [(str(number), f"Go to {room.title}.") for number, room in enumerate(ROOMS, start=1)]
+
+
+def _section(title: str, rows: Sequence[tuple[str, str]], width: int) -> list[Line]:
+    lines = [rule((title, f"{ACCENT} bold"), width=width)]
+    for keys, about in rows:
+        lines.append(line(column(keys, _KEYS, "bold"), about, wrap=width < 70))
+    return [*lines, BLANK]

@@ -1,0 +1,209 @@
+"""Watching a run: queue, episode and memories side by side. Run and Replay are both this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.containers import Container
+from textual.content import Content
+from textual.widget import Widget
+
+from tui.console.actions import Action
+from tui.console.screens.base import RoomScreen
+from tui.console.screens.detail import detail
+from tui.console.widgets.episode import Episode, attempt_name
+from tui.console.widgets.head import Head
+from tui.console.widgets.listing import Listing
+from tui.console.widgets.memories import Memories
+from tui.console.widgets.paper import Paper
+from tui.console.widgets.queue import Queue
+from tui.view.episode_view import AttemptView, EpisodeView
+from tui.view.legible import cell_text
+
+
+class WatchScreen(RoomScreen):
+    """Three panes over one session."""
+
+    PANES = ("queue", "episode", "memories")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.following = True
+        """Whether the panes go with the live question."""
+        self._attempt: int | None = None
+        """The selected attempt; None means the newest, whichever that is."""
+        self._drawn: object = None
+        self._recalling: int | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Queue, episode, memories."""
+        with Container(id="panes"):
+            yield Queue(self.session, self.no_run_words())
+            with Container(id="beside"):
+                yield Episode()
+                yield Memories()
+
+    @property
+    def queue(self) -> Queue:
+        """The list of questions."""
+        return self.query_one(Queue)
+
+    @property
+    def episode(self) -> EpisodeView | None:
+        """The chosen question's episode, where its detail is at hand."""
+        position = self.queue.position
+        return None if position is None else self.session.view.episode(position)
+
+    @property
+    def attempt(self) -> AttemptView | None:
+        """The selected attempt."""
+        episode = self.episode
+        if episode is None or not episode.attempts:
+            return None
+        index = len(episode.attempts) - 1 if self._attempt is None else self._attempt
+        return episode.attempts[min(index, len(episode.attempts) - 1)]
+
+    def watch_other(self) -> None:
+        """The session now holds another run: begin at its beginning."""
+        self.query_one(Head).watch_session(self.session)
+        self.queue.watch_session(self.session)
+        self.following, self._attempt, self._drawn = True, None, None
+        self.refresh_view()
+
+    def refresh_view(self) -> None:
+        """Queue, follow, episode, memories: each only where it changed."""
+        super().refresh_view()
+        queue = self.queue
+        queue.refresh_queue()
+        live = self.live_position()
+        if self.following and live is not None and queue.position != live:
+            queue.select_position(live)
+            self._attempt = None
+        where = "following live" if self.following else "staying (f follows)"
+        queue.border_subtitle = Content(f"{where}, search: {queue.search}" if queue.search else where)
+        self._show_episode()
+
+    def no_run_words(self) -> str:
+        """What to do where there is no run to watch."""
+        raise NotImplementedError
+
+    def live_position(self) -> int | None:
+        """The question to be at while following."""
+        return self.session.view.live
+
+    def _show_episode(self) -> None:
+        view, position = self.session.view, self.queue.position
+        episode, attempt = self.episode, self.attempt
+        selected = attempt.number if attempt is not None else 0
+        now = (view.figures.run, position, episode and (episode.began, episode.version), selected)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        view.pin(position)
+        sheet = self.query_one(Episode)
+        sheet.show_episode(episode, view.budget, selected, self._why_empty(position))
+        self.query_one(Memories).show_attempt(attempt, view.budget)
+        if episode is not None and attempt is not None:
+            sheet.reveal((episode.position, attempt.number))
+            if episode.outcome is not None and self._attempt is None:
+                sheet.reveal(("end", episode.position))
+        if position is not None and view.forgotten(position) and self._recalling != position:
+            self._recalling = position
+            self.console_app.start(self._recall(position))
+
+    def _why_empty(self, position: int | None) -> str:
+        if position is None:
+            return self.queue.empty_words()
+        if self.session.view.forgotten(position):
+            return "Reading this episode from the store ..."
+        return "This question waits for its turn."
+
+    async def _recall(self, position: int) -> None:
+        try:
+            found = await self.session.recall(position)
+        finally:
+            self._recalling = None
+        if not found:
+            words = "The detail of this episode was let go, and no store is open to read it from."
+            self.query_one(Episode).show_episode(None, 0, 0, words)
+            return
+        self._drawn = None
+        self.refresh_view()
+
+    def on_listing_moved(self, event: Listing.Moved) -> None:
+        """A person chose a question: stay on it."""
+        event.stop()
+        self.following = False
+        self._attempt = None
+        self.refresh_view()
+
+    def on_listing_chosen(self, event: Listing.Chosen) -> None:
+        """Enter on a question goes to its episode."""
+        event.stop()
+        self.front("episode")
+
+    def on_paper_picked(self, event: Paper.Picked) -> None:
+        """A click selects the attempt."""
+        key = event.key
+        if event.paper.id == "episode" and isinstance(key, tuple) and isinstance(key[0], int):
+            self._select_attempt(key[1])
+
+    def action_follow(self) -> None:
+        """Follow the live question, or stay here."""
+        self.following = not self.following
+        self._attempt = None
+        self.refresh_view()
+
+    def action_attempt(self, step: int) -> None:
+        """Select the attempt before or after."""
+        attempt = self.attempt
+        if attempt is not None:
+            self._select_attempt(attempt.number + step)
+
+    def _select_attempt(self, number: int) -> None:
+        episode = self.episode
+        if episode is None or not 0 <= number < len(episode.attempts):
+            return
+        self.following = self.following and number == len(episode.attempts) - 1
+        self._attempt = number if number < len(episode.attempts) - 1 else None
+        self.refresh_view()
+
+    def action_detail(self) -> None:
+        """Everything about the selected attempt."""
+        episode, attempt = self.episode, self.attempt
+        if episode is None or attempt is None:
+            self.tell("There is no attempt to open yet.")
+            return
+        name = attempt_name(attempt.number, self.session.view.budget)
+        title = f"Question {episode.position + 1}, {name}"
+        self.app.push_screen(detail(title, episode, attempt))
+
+    def action_copy(self) -> None:
+        """Copy the selected attempt's SQL."""
+        attempt = self.attempt
+        if attempt is None or not attempt.sql:
+            self.tell("There is no SQL to copy yet.")
+            return
+        self.console_app.copy(attempt.sql, "the SQL")
+
+    def action_copy_rows(self) -> None:
+        """Copy the selected attempt's rows with their column names, tab-separated."""
+        attempt = self.attempt
+        if attempt is None or attempt.result is None or not attempt.result.columns:
+            self.tell("There are no rows to copy.")
+            return
+        result = attempt.result
+        rows = [result.columns, *([cell_text(cell, 10_000) for cell in row] for row in result.rows)]
+        text = "\n".join("\t".join(str(cell) for cell in row) for row in rows)
+        self.console_app.copy(text, f"{len(result.rows)} rows")
+
+    def search_for(self, words: str) -> None:
+        """Narrow the queue."""
+        self.queue.search = words.strip()
+        if words:
+            self.following = False
+        self.refresh_view()
+
+    def offers(self, action: Action) -> bool:
+        """Copying rows and the like are offered where there is something to copy."""
+        return action.name != "watch.detail" or self.attempt is not None

@@ -1,0 +1,242 @@
+"""The episode in the middle: the question, and each attempt as a card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from textual.content import Content
+
+from core.feedback.verdict import Status
+from core.models.chat import Usage
+from tui.console.ink import (
+    ACCENT,
+    BAD,
+    BLANK,
+    GOOD,
+    QUIET,
+    TITLE,
+    WARN,
+    Line,
+    Part,
+    change_parts,
+    ink,
+    line,
+    row_count_words,
+    rule,
+    sql_lines,
+    table_lines,
+)
+from tui.console.widgets.paper import Block, Paper
+from tui.console.widgets.queue import STATE_STYLES
+from tui.view.episode_view import AttemptView, EpisodeView
+from tui.view.legible import legible, one_line
+from tui.view.states import OUTCOMES, SIGNS, State
+from tui.view.summary import duration
+
+ROWS = 5
+_STREAM_LINES = 14
+_CHANGES = 8
+
+
+class Episode(Paper):
+    """Attempt cards of the chosen question, one of them selected."""
+
+    def __init__(self) -> None:
+        super().__init__(id="episode", classes="pane")
+        self.border_title = Content("Episode")
+
+    def show_episode(self, episode: EpisodeView | None, budget: int, selected: int, empty: str) -> None:
+        """Draw what changed; `empty` stands where there is no episode yet."""
+        if episode is None:
+            self.show([Block("empty", empty, lambda _width: _empty_lines(empty))])
+            return
+        blocks = [
+            Block(("question", episode.position), _question_version(episode), partial(_head, episode))
+        ]
+        for attempt in episode.attempts:
+            chosen = attempt.number == selected
+            before = episode.attempts[attempt.number - 1].version if attempt.number else 0
+            version = (episode.began, attempt.version, before, chosen, budget)
+            lines = partial(_card, episode, attempt.number, budget, chosen)
+            blocks.append(Block((episode.position, attempt.number), version, lines))
+        if episode.outcome is not None:
+            blocks.append(Block(("end", episode.position), episode.version, partial(_ending, episode)))
+        self.show(blocks)
+
+
+def _empty_lines(words: str) -> list[Line]:
+    return [line((each, QUIET), indent=1) for each in words.split("\n")]
+
+
+def _question_version(episode: EpisodeView) -> object:
+    return (episode.question.id, episode.question.text, episode.began)
+
+
+def _head(episode: EpisodeView, width: int) -> Sequence[Line]:
+    question = episode.question
+    lines = [
+        line(
+            (f"Question {episode.position + 1}", TITLE),
+            (f"  {one_line(question.database, 80)}", ACCENT),
+            (f"  {one_line(question.difficulty, 20)}" if question.difficulty else "", QUIET),
+            wrap=False,
+        ),
+        *(line(each) for each in legible(question.text, 2_000).split("\n")[:6]),
+    ]
+    if question.evidence:
+        lines.append(line(("evidence: ", QUIET), one_line(question.evidence, 1_000)))
+    return [*lines, BLANK]
+
+
+def attempt_name(number: int, budget: int) -> str:
+    """What an attempt is called."""
+    return "first SQL" if number == 0 else f"repair {number}/{budget}" if budget else f"repair {number}"
+
+
+def verdict_words(attempt: AttemptView) -> tuple[str, str]:
+    """What came of an attempt in a few words, with their style."""
+    state = attempt.state
+    if attempt.skipped:
+        return f"{SIGNS[State.SKIPPED]} skipped", QUIET
+    if attempt.status is None:
+        return f"{SIGNS[state]} {state.value}", STATE_STYLES[state]
+    if attempt.status is Status.CORRECT:
+        return f"{SIGNS[State.RIGHT]} right{'' if attempt.confirmed else ', unconfirmed'}", GOOD
+    if attempt.repeats is not None:
+        return f"{SIGNS[State.WRONG]} repeats {attempt_name(attempt.repeats, 0)}", WARN
+    if attempt.refused:
+        return "! refused", WARN
+    failure = f" · {attempt.failure.value}" if attempt.failure is not None else ""
+    words = "wrong rows" if attempt.status is Status.DENOTATION_MISMATCH else attempt.status.value
+    return f"{SIGNS[State.WRONG]} {words.replace('_', ' ').lower()}{failure}", BAD
+
+
+def _card(episode: EpisodeView, number: int, budget: int, selected: bool, width: int) -> Sequence[Line]:
+    attempt = episode.attempts[number]
+    mark, style = ("▶ ", f"{ACCENT} bold") if selected else ("  ", TITLE)
+    words = verdict_words(attempt)
+    heading = rule((mark, ACCENT), (attempt_name(number, budget), style), tail=words, width=width)
+    lines = [heading]
+    for part in _PARTS:
+        lines += part(episode, attempt, width)
+    return [*lines, BLANK]
+
+
+def _hints(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
+    return [
+        line(
+            ("hint ", ACCENT),
+            one_line(hint.text, 400),
+            (f"  ({one_line(hint.kind, 30)})", QUIET),
+            indent=2,
+        )
+        for hint in attempt.hints[:8]
+    ]
+
+
+def _sql(episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
+    if attempt.state is State.WRITING:
+        tail = legible(attempt.streaming, 64_000).split("\n")[-_STREAM_LINES:]
+        shown = [line(each, indent=2) for each in tail[:-1]]
+        return [*shown, line(tail[-1], ("▌", f"{ACCENT} bold"), indent=2)]
+    if not attempt.sql:
+        return [line(("(no SQL in the answer)", WARN), indent=2)] if attempt.answer else []
+    changes = episode.changes(attempt.number)
+    lines = sql_lines(attempt.sql, changes)
+    gone = [change for change in changes if change.kind != "added"]
+    lines += [line(change_parts(change), indent=4) for change in gone[:_CHANGES]]
+    if len(gone) > _CHANGES:
+        lines.append(line((f"and {len(gone) - _CHANGES} more changes", QUIET), indent=4))
+    return lines
+
+
+def _feedback(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
+    lines: list[Line] = []
+    if attempt.message:
+        lines.append(line(("says ", QUIET), (one_line(attempt.message, 1_000), BAD), indent=2))
+    if attempt.rule and attempt.status is not Status.CORRECT:
+        lines.append(line(("rule ", QUIET), one_line(attempt.rule, 200), indent=2))
+    if attempt.limit_hit:
+        lines.append(line(("a limit of the sandbox stopped it", WARN), indent=2))
+    if attempt.refused:
+        lines.append(line(("not judged: ", WARN), one_line(attempt.refused, 400), indent=2))
+    if attempt.remark:
+        who = one_line(attempt.judge, 60)
+        lines.append(line((f"{who} remarks ", ACCENT), one_line(attempt.remark, 1_000), indent=2))
+    if attempt.correction:
+        lines.append(line((f"corrected by {one_line(attempt.judge, 60)}", ACCENT), indent=2))
+    if attempt.trouble:
+        lines.append(
+            line(("! engine trouble: ", f"{BAD} bold"), one_line(attempt.trouble, 1_000), indent=2)
+        )
+    if attempt.reflection:
+        lines.append(line(("reflection ", QUIET), one_line(attempt.reflection, 1_000), indent=2))
+    return lines
+
+
+def _rows(_episode: EpisodeView, attempt: AttemptView, width: int) -> list[Line]:
+    result = attempt.result
+    if result is None or not result.columns:
+        return []
+    shown = min(ROWS, len(result.rows))
+    took = f" in {duration(result.seconds)}"
+    words = line((row_count_words(result, shown) + took, QUIET), indent=2)
+    return [words, *table_lines(result, width, ROWS)]
+
+
+def _cost(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
+    if attempt.usage is None:
+        return []
+    parts: list[Part] = [
+        (usage_words(attempt.usage), QUIET),
+        (f" · {duration(attempt.model_seconds)}", QUIET),
+    ]
+    if attempt.shared:
+        parts = [("taken over from an earlier run, no model call", QUIET)]
+    if attempt.extraction:
+        parts.append((f" · {one_line(', '.join(attempt.extraction), 200)}", QUIET))
+    if attempt.cut:
+        parts.append((" · the answer was cut at the token limit", WARN))
+    return [line(*parts, indent=2)]
+
+
+def usage_words(usage: Usage) -> str:
+    """Tokens of one call; an unknown count is a question mark."""
+    counts = [
+        "?" if count is None else f"{count:,}" for count in (usage.prompt_tokens, usage.output_tokens)
+    ]
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    return f"{counts[0]} tokens in{cached}, {counts[1]} out"
+
+
+def _ending(episode: EpisodeView, width: int) -> Sequence[Line]:
+    assert episode.outcome is not None
+    state = OUTCOMES[episode.outcome]
+    words = ink((f"{SIGNS[state]} {episode.outcome.value}", f"{STATE_STYLES[state]} bold"))
+    lines = [rule(words, width=width, tail=(duration(episode.seconds), QUIET))]
+    if episode.note:
+        lines.append(line(one_line(episode.note, 600), indent=2))
+    if episode.learned is not None:
+        sign = "+" if episode.learned.polarity.value == "positive" else "-"
+        lines.append(
+            line(
+                ("learned ", QUIET),
+                (f"{sign} ", ACCENT),
+                f"{episode.learned.polarity.value} memory ",
+                (episode.learned.id, QUIET),
+                indent=2,
+            )
+        )
+        lines += [line(one_line(change, 300), indent=4) for change in episode.learned.delta[:_CHANGES]]
+    return lines
+
+
+_PARTS: tuple[Callable[[EpisodeView, AttemptView, int], list[Line]], ...] = (
+    _hints,
+    _sql,
+    _feedback,
+    _rows,
+    _cost,
+)
+"""What a card shows, from top to bottom."""

@@ -1,0 +1,144 @@
+"""The memories that fed an attempt: scores as bars with their numbers, pools, fallback, origin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from textual.content import Content
+
+from core.memory.entry import ChannelRetrieval, MemoryEntry, Polarity, RankedEntry
+from tui.console.ink import (
+    ACCENT,
+    BAD,
+    BLANK,
+    GOOD,
+    QUIET,
+    TITLE,
+    WARN,
+    Line,
+    bar,
+    change_parts,
+    ink,
+    line,
+    rule,
+    sql_lines,
+)
+from tui.console.widgets.episode import attempt_name
+from tui.console.widgets.paper import Block, Paper
+from tui.view.difference import changes
+from tui.view.episode_view import AttemptView
+from tui.view.legible import one_line
+
+_LEFT_OUT = 5
+_CHANGES = 6
+
+
+class Memories(Paper):
+    """What memory offered for the selected attempt."""
+
+    def __init__(self) -> None:
+        super().__init__(id="memories", classes="pane")
+        self.border_title = Content("Memory used")
+
+    def show_attempt(self, attempt: AttemptView | None, budget: int) -> None:
+        """Draw the retrieval of this attempt."""
+        if attempt is None:
+            words = "Select an attempt to see which memories fed it."
+            self.show([Block("none", words, lambda _width: [line((words, QUIET), indent=1)])])
+            return
+        version = (id(attempt.retrieval), len(attempt.entries), attempt.number, budget)
+        lines = partial(_lines, attempt, budget)
+        self.show([Block(("attempt", attempt.number), version, lines)])
+
+
+def _lines(attempt: AttemptView, budget: int, width: int) -> Sequence[Line]:
+    name = attempt_name(attempt.number, budget)
+    retrieval = attempt.retrieval
+    if retrieval is None:
+        why = (
+            "The first SQL is written without memory."
+            if attempt.number == 0
+            else "Nothing was retrieved for this attempt."
+        )
+        return [line((f"for {name}", TITLE)), line((why, QUIET))]
+    known = {entry.id: entry for entry in attempt.entries}
+    lines = [line((f"for {name}", TITLE))]
+    for channel in retrieval.channels:
+        lines += _channel(channel, known, width)
+    lines.append(line((f"found in {1_000 * retrieval.seconds:.1f} ms", QUIET)))
+    return lines
+
+
+def _channel(channel: ChannelRetrieval, known: dict[str, MemoryEntry], width: int) -> list[Line]:
+    style = {"positive": GOOD, "negative": BAD}.get(channel.channel, ACCENT)
+    title = ink((channel.channel, f"{style} bold"))
+    lines = [rule(title, width=width, tail=(f"{channel.taken} of {channel.pool} taken", QUIET))]
+    filtered = f"{channel.legal} legal, {channel.typed} of the same failure type"
+    if channel.fallback:
+        lines.append(line((filtered, QUIET), ("; too few, so all legal ones were ranked", WARN)))
+    else:
+        lines.append(line((filtered, QUIET)))
+    for ranked in channel.candidates[: channel.taken]:
+        lines += _taken(ranked, known.get(ranked.id), width)
+    left_out = channel.candidates[channel.taken : channel.taken + _LEFT_OUT]
+    for ranked in left_out:
+        lines.append(_passed_over(ranked))
+    return [*lines, BLANK]
+
+
+def _taken(ranked: RankedEntry, entry: MemoryEntry | None, width: int) -> list[Line]:
+    cells = 10 if width >= 44 else 6
+    match = ("same type", GOOD) if ranked.type_match else ("other type", QUIET)
+    lines = [
+        line(
+            (f"{ranked.rank} ", TITLE),
+            ("score   ", QUIET),
+            (bar(ranked.score, cells), ACCENT),
+            (f" {ranked.score:.3f} ", TITLE),
+            match,
+            wrap=False,
+        ),
+        _score("meaning", ranked.dense_norm, ranked.dense, cells),
+        _score("words", ranked.bm25_norm, ranked.bm25, cells),
+        line((_origin(ranked, entry), QUIET), indent=2),
+    ]
+    if entry is None:
+        return lines
+    lines.append(line(("asked ", QUIET), one_line(entry.context.question, 300), indent=2))
+    lines += transition(entry, indent=2)
+    return [*lines, BLANK]
+
+
+def _score(name: str, share: float, raw: float, cells: int) -> Line:
+    return line(
+        (f"{name:<8}", QUIET),
+        (bar(share, cells), QUIET),
+        f" {share:.3f}",
+        (f" raw {raw:.3f}", QUIET),
+        indent=2,
+        wrap=False,
+    )
+
+
+def _passed_over(ranked: RankedEntry) -> Line:
+    score = f"{ranked.rank} {bar(ranked.score, 6)} {ranked.score:.3f}"
+    return line((f"{score} not taken, question {ranked.source_position + 1}", QUIET), wrap=False)
+
+
+def _origin(ranked: RankedEntry, entry: MemoryEntry | None) -> str:
+    database = f", {one_line(entry.context.database, 60)}" if entry is not None else ""
+    return (
+        f"from question {ranked.source_position + 1}{database}, run {one_line(ranked.source_run, 60)}"
+    )
+
+
+def transition(entry: MemoryEntry, indent: int) -> list[Line]:
+    """What was tried and what it became: the new SQL with its difference, then the delta in words."""
+    arrow = ("worked", GOOD) if entry.polarity is Polarity.POSITIVE else ("failed", BAD)
+    made = changes(entry.context.failed_sql, entry.revised_sql)
+    lines = [line(arrow, (" instead of the SQL that failed:", QUIET), indent=indent)]
+    lines += sql_lines(entry.revised_sql, made, indent + 2)
+    lines += [line(change_parts(change), indent=indent + 2) for change in made[:_CHANGES]]
+    lines += [line((one_line(change, 300), QUIET), indent=indent) for change in entry.delta[:_CHANGES]]
+    return lines

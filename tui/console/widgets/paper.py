@@ -1,0 +1,153 @@
+"""A scrolling sheet of text blocks: attempt cards, memories, help, details.
+
+Blocks are drawn into strips once for each version and width; scrolling and refreshing cost only
+the visible lines, and no widget is ever mounted for a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple
+
+from textual import events
+from textual.binding import Binding
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+from tui.console.ink import Line
+
+
+class Block(NamedTuple):
+    """A part of the sheet. `version` must differ whenever `lines` would draw something else."""
+
+    key: Hashable
+    version: Hashable
+    lines: Callable[[int], Sequence[Line]]
+    """Width in cells -> the block's logical lines."""
+
+
+class Paper(ScrollView, can_focus=True, inherit_bindings=False):
+    """Shows blocks one below the other."""
+
+    BINDINGS = [
+        Binding("up,k", "scroll_up", "up", show=False),
+        Binding("down,j", "scroll_down", "down", show=False),
+        Binding("pageup", "page_up", "page up", show=False),
+        Binding("pagedown", "page_down", "page down", show=False),
+        Binding("home,g", "scroll_home", "top", show=False),
+        Binding("end,G", "scroll_end", "end", show=False),
+    ]
+
+    class Picked(Message):
+        """A block was clicked."""
+
+        def __init__(self, paper: Paper, key: Hashable) -> None:
+            super().__init__()
+            self.paper = paper
+            self.key = key
+
+        @property
+        def control(self) -> Paper:
+            """The paper it happened on."""
+            return self.paper
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._blocks: list[Block] = []
+        self._drawn: dict[Hashable, tuple[Hashable, int, list[Strip]]] = {}
+        self._strips: list[Strip] = []
+        self._starts: dict[Hashable, int] = {}
+        self._width = 0
+
+    def show(self, blocks: Sequence[Block]) -> None:
+        """Replace the blocks; only those with a new version are drawn again."""
+        self._blocks = list(blocks)
+        if self.is_mounted and self.size.width:
+            self._lay_out()
+
+    def block_lines(self, key: Hashable) -> tuple[int, int] | None:
+        """First line and number of lines of a block."""
+        start = self._starts.get(key)
+        return None if start is None else (start, len(self._drawn[key][2]))
+
+    def reveal(self, key: Hashable) -> None:
+        """Scroll so that the block's beginning is in view, and as much of it as fits."""
+        place = self.block_lines(key)
+        if place is None:
+            return
+        start, height = place
+        top, room = self.scroll_offset.y, self.size.height
+        if start < top or height >= room:
+            self.scroll_to(y=start, animate=False)
+        elif start + height > top + room:
+            self.scroll_to(y=start + height - room, animate=False)
+
+    @property
+    def text(self) -> str:
+        """Everything on the sheet as plain text."""
+        return "\n".join(strip.text.rstrip() for strip in self._strips)
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Lay the sheet out again at its new width."""
+        self._lay_out()
+
+    def notify_style_update(self) -> None:
+        """Another theme: every block is drawn again."""
+        super().notify_style_update()
+        self._drawn.clear()
+        if self.is_mounted:
+            self.call_after_refresh(self._lay_out)
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which block was clicked."""
+        y = self.scroll_offset.y + event.get_content_offset_capture(self).y
+        key = max(
+            (key for key, start in self._starts.items() if start <= y),
+            key=self._starts.__getitem__,
+            default=None,
+        )
+        if key is not None:
+            self.post_message(self.Picked(self, key))
+
+    def render_line(self, y: int) -> Strip:
+        """One visible line."""
+        width = self.scrollable_content_region.width
+        style = self.rich_style
+        index = y + self.scroll_offset.y
+        if index >= len(self._strips):
+            return Strip.blank(width, style)
+        return self._strips[index].crop_extend(0, width, style)
+
+    def _lay_out(self) -> None:
+        width = self.scrollable_content_region.width
+        if width <= 0:
+            return
+        drawn: dict[Hashable, tuple[Hashable, int, list[Strip]]] = {}
+        strips: list[Strip] = []
+        self._starts = {}
+        for block in self._blocks:
+            known = self._drawn.get(block.key)
+            if known is None or known[:2] != (block.version, width):
+                known = (block.version, width, self._draw(block.lines(width), width))
+            drawn[block.key] = known
+            self._starts[block.key] = len(strips)
+            strips += known[2]
+        self._drawn, self._strips, self._width = drawn, strips, width
+        self.virtual_size = Size(width, len(strips))
+        self.refresh()
+
+    def _draw(self, lines: Sequence[Line], width: int) -> list[Strip]:
+        style = self.visual_style
+        drawn: list[Strip] = []
+        for content, indent, wrap in lines:
+            room = max(4, width - indent)
+            shown = content if wrap else content.truncate(room, ellipsis=True)
+            strips = Visual.to_strips(self, shown, room, None, style, apply_selection=False)
+            if indent:
+                margin = Strip.blank(indent, style.rich_style)
+                strips = [Strip.join([margin, strip]) for strip in strips]
+            drawn += strips
+        return drawn
