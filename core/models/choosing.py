@@ -36,6 +36,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
     ollama_host: str = ""
     """Empty for OLLAMA_HOST or this machine's usual port."""
+    folder: Path | None = None
+    """Of the weights; None for `weights.models_folder()`."""
     context_tokens: int = CONTEXT_TOKENS
     threads: int | None = None
     """Of the embedded engine; None for all cores."""
@@ -85,10 +87,10 @@ async def _automatic(terms: Terms) -> Choice:
             why=(verdict,),
         )
     for one in weights.KNOWN:
-        if weights.find(one):
+        if weights.find(one, terms.folder):
             choice = await _embedded(one.name, terms)
             return Choice(model=choice.model, why=(verdict, *choice.why))
-    raise NoModel((verdict, f"There are no weights in {weights.models_folder()}."))
+    raise NoModel((verdict, f"There are no weights in {terms.folder or weights.models_folder()}."))
 
 
 async def _ollama_at_hand(terms: Terms) -> tuple[InstalledModel | None, str]:
@@ -137,7 +139,7 @@ async def _embedded(rest: str, terms: Terms) -> Choice:
     from core.models.embedded import EmbeddedModel
 
     known = next((one for one in weights.KNOWN if one.name == rest.casefold()), None)
-    path = _at_hand(known) if known else _given(rest)
+    path = _at_hand(known, terms.folder) if known else _given(rest)
     if known:
         await asyncio.to_thread(weights.verify, known, path, terms.listener)
     model = EmbeddedModel(path, context_tokens=terms.context_tokens, threads=terms.threads)
@@ -153,11 +155,11 @@ def _given(rest: str) -> Path:
     raise MeritoError(f"There is no file {path}.", f"Say {names}, or the path of a GGUF file.")
 
 
-def _at_hand(known: Weights) -> Path:
-    path = weights.find(known)
+def _at_hand(known: Weights, folder: Path | None) -> Path:
+    path = weights.find(known, folder)
     if path is None:
         raise MeritoError(
-            f"The weights {known.name} are not in {weights.models_folder()}.",
+            f"The weights {known.name} are not in {folder or weights.models_folder()}.",
             f"Run: merito models pull {known.name}",
         )
     return path

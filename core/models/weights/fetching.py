@@ -16,7 +16,7 @@ from pathlib import Path
 from core.errors import MeritoError
 from core.models.progress import Listener, Progress, silent
 from core.models.weights import hub, packages
-from core.models.weights.known import CHUNK, Weights, models_folder, verify
+from core.models.weights.known import CHUNK, Weights, models_folder, renamed, verify
 from core.models.weights.sources import Unavailable, need_room
 
 Source = Callable[[Weights, Path, Listener], Path]
@@ -70,7 +70,7 @@ def _accept(weights: Weights, fetched: Path, target: Path, listener: Listener) -
             f"It was removed. Run: merito models pull {weights.name} --from "
             f"{' | '.join(SOURCES)} | PATH",
         ) from wrong
-    fetched.replace(target)
+    renamed(fetched, target)
 
 
 def _copy(weights: Weights, given: Path, folder: Path, listener: Listener) -> Path:

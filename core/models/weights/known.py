@@ -116,22 +116,32 @@ def sha256_of(path: Path, listener: Listener = silent) -> str:
     if remembered:
         return remembered
     try:
-        before = path.stat()
-        digest = hashlib.sha256()
-        done = 0
-        with path.open("rb") as file:
-            while chunk := file.read(CHUNK):
-                digest.update(chunk)
-                done += len(chunk)
-                listener(Progress(step=f"checking {path.name}", done=done, total=before.st_size))
+        digest = _hashed(path, listener)
     except OSError as error:
         raise MeritoError(
             f"{path} cannot be read: {error.strerror}.", "Check the path and its permissions."
         ) from error
-    _remember(
-        path, _Hashed(size=before.st_size, mtime_ns=before.st_mtime_ns, sha256=digest.hexdigest())
-    )
+    _remember(path, digest)
+    return digest
+
+
+def _hashed(path: Path, listener: Listener) -> str:
+    digest = hashlib.sha256()
+    total, done = path.stat().st_size, 0
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+            done += len(chunk)
+            listener(Progress(step=f"checking {path.name}", done=done, total=total))
     return digest.hexdigest()
+
+
+def renamed(old: Path, new: Path) -> None:
+    """Rename a file, and take along what is known about it."""
+    digest = _remembered(old)
+    old.replace(new)
+    if digest:
+        _remember(new, digest)
 
 
 class _Hashed(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,11 +170,13 @@ def _remembered(path: Path) -> str:
     return ""
 
 
-def _remember(path: Path, hashed: _Hashed) -> None:
+def _remember(path: Path, sha256: str) -> None:
     # A lost note costs one more hashing, so a folder that cannot be written is no trouble.
     with suppress(OSError):
-        notes = _read_notes() | {str(path.absolute()): hashed}
+        now = path.stat()
+        noted = _Hashed(size=now.st_size, mtime_ns=now.st_mtime_ns, sha256=sha256)
+        here = {name: one for name, one in _read_notes().items() if Path(name).exists()}
         _notes().parent.mkdir(parents=True, exist_ok=True)
         new = _notes().with_suffix(f".{os.getpid()}.new")
-        new.write_bytes(msgspec.json.encode(notes))
+        new.write_bytes(msgspec.json.encode(here | {str(path.absolute()): noted}))
         new.replace(_notes())

