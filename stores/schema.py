@@ -37,6 +37,7 @@ TRUTH: dict[str, Table] = {
 }
 """`number` orders the events of all runs as they were committed; run '' is the library's own log."""
 
+# Prompts and answers are long, and stand in the events already: `calls` names them by their numbers.
 PROJECTED: dict[str, Table] = {
     "runs": Table(
         {
@@ -251,13 +252,8 @@ SEARCHED = ("question", "database", "failed_sql", "revised_sql", "delta", "messa
 EXTRAS: tuple[str, ...] = (
     f"CREATE VIRTUAL TABLE memories_fts USING fts5({', '.join(SEARCHED)}, content='memories',"
     " content_rowid='number')",
-    "CREATE VIEW texts AS SELECT c.run, c.seq, c.position, c.attempt, c.purpose,"
-    " json_extract(p.body, '$.messages') AS messages, json_extract(a.body, '$.text') AS answer,"
-    " json_extract(a.body, '$.sql') AS sql"
-    " FROM calls c LEFT JOIN events p ON p.run = c.run AND p.seq = c.prompt_seq"
-    " LEFT JOIN events a ON a.run = c.run AND a.seq = c.answer_seq",
 )
-"""Full-text search over memories, and prompts with their answers without storing them twice."""
+"""Full-text search over memories; it holds no text of its own."""
 
 
 def create_tables(db: Database) -> None:

@@ -74,7 +74,7 @@ def test_the_folder_is_made_with_the_store(tmp_path: Path) -> None:
 def test_a_typo_creates_nothing(tmp_path: Path) -> None:
     for mode in ("write", "read", "prefer-write"):
         with pytest.raises(StoreTrouble, match="There is no store at") as caught:
-            Store.open(tmp_path / "typo" / "merito.sqlite", mode=mode)  # type: ignore[arg-type]
+            Store.open(tmp_path / "typo" / "merito.sqlite", mode=mode)
         one_line(caught.value)
     assert list(tmp_path.iterdir()) == []
 
