@@ -113,7 +113,7 @@ def _questions(layout: Layout, records: Sequence[Record]) -> tuple[list[Question
         )
         if question.id in seen:
             raise MeritoError(
-                f"{record.place}: the id '{question.id}' is taken already ({seen[question.id]}).",
+                f"{record.place}: the id {question.id!r} is taken already ({seen[question.id]}).",
                 "Give every question its own id.",
             )
         seen[question.id] = record.place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -32,11 +33,19 @@ def write_database(path: Path, rows: list[tuple[int, str, float, str | None]]) -
         connection.commit()
 
 
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """database/shop/ with the named database and one more test case, written once."""
+    root = tmp_path_factory.mktemp("shop")
+    write_database(root / "database" / "shop" / "shop.sqlite", ITEMS)
+    write_database(root / "database" / "shop" / "shop_v2.sqlite", MORE)
+    return root
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> DatabaseFolder:
-    """database/shop/ with the named database and one more test case."""
-    write_database(tmp_path / "database" / "shop" / "shop.sqlite", ITEMS)
-    write_database(tmp_path / "database" / "shop" / "shop_v2.sqlite", MORE)
+def folder(shop: Path, tmp_path: Path) -> DatabaseFolder:
+    """A copy of the shop that a test may spoil."""
+    shutil.copytree(shop, tmp_path, dirs_exist_ok=True)
     return DatabaseFolder(tmp_path)
 
 
