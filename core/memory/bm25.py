@@ -1,7 +1,8 @@
 """BM25 over changing pools (MERIT, appendix D, equations 4 to 6).
 
-Terms are counted once, when a document is appended. A query touches the postings of its own terms
-alone, masked by the pool, so that N, df and the mean length are the pool's and nothing is rebuilt.
+Terms are counted once, when a document is appended. A query touches the counts of its own terms
+alone, and of them those inside the pool, so that N, df and the mean length are the pool's and
+nothing is rebuilt.
 """
 
 from __future__ import annotations
@@ -21,8 +22,13 @@ from core.memory.columns import Column
 K1 = 1.5
 B = 0.75
 
+SHARE = 8
+FEW = 64
+"""A term in more than `FEW` documents and more than one in `SHARE` keeps a column instead of
+postings: as small, and read in a third of the time."""
+
 Tokenizer = Callable[[str], list[str]]
-Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
 
 _ASCII = re.compile(r"[a-z0-9_]+")
 _UNICODE = re.compile(r"\w+")
@@ -46,8 +52,7 @@ class Bm25:
 
     def __init__(self, tokenize: Tokenizer = ascii_tokens) -> None:
         self._tokenize = tokenize
-        self._documents: dict[str, array[int]] = {}
-        self._counts: dict[str, array[int]] = {}
+        self._terms: dict[str, _Rare | _Common] = {}
         self._lengths = Column(np.int64)
 
     def __len__(self) -> int:
@@ -58,42 +63,83 @@ class Bm25:
         document = len(self)
         found = self._tokenize(text)
         for term, count in Counter(found).items():
-            if term not in self._documents:
-                self._documents[term], self._counts[term] = array("i"), array("i")
-            self._documents[term].append(document)
-            self._counts[term].append(count)
+            counts = self._terms.get(term)
+            if counts is None:
+                counts = self._terms[term] = _Rare()
+            counts.append(document, count)
+            if isinstance(counts, _Rare) and len(counts.documents) > max(FEW, document // SHARE):
+                self._terms[term] = _Common(counts)
         self._lengths.append(len(found))
 
-    def scores(self, query: str, pool: Mask) -> NDArray[np.float64]:
-        """The score of every document, 0 outside the pool; shape (len(self),).
+    def scores(self, query: str, pool: Rows) -> NDArray[np.float64]:
+        """The score of each document of the pool; shape (len(pool),).
 
-        `pool` marks the candidate documents: N, df and the mean length are theirs. Each score is
-        summed over the query's distinct tokens in ascending order, so that a document's score
-        depends on the pool and never on the order in which documents came.
+        `pool` are the candidates' numbers, ascending: N, df and the mean length are theirs. A score
+        is summed over the query's distinct tokens in ascending order, so that it depends on the
+        pool and never on the order in which documents came.
         """
-        terms = [term for term in sorted(set(self._tokenize(query))) if term in self._documents]
-        size = int(np.count_nonzero(pool))
-        if not terms or not size:
-            return np.zeros(len(self))
-        documents, counts, which = self._postings(terms, pool)
-        frequency = np.bincount(which, minlength=len(terms))
-        idf = np.array([math.log(1 + (size - df + 0.5) / (df + 0.5)) for df in frequency.tolist()])
-        lengths = self._lengths.values
-        mean = int(lengths[pool].sum()) / size or 1.0
+        size = len(pool)
+        scores = np.zeros(size)
+        if not size:
+            return scores
+        lengths = self._lengths.values[pool]
+        mean = int(lengths.sum()) / size or 1.0
         slack = K1 * (1 - B + B * lengths / mean)
-        saturation = counts * (K1 + 1) / (counts + slack[documents])
-        scores: NDArray[np.float64] = np.bincount(
-            documents, weights=idf[which] * saturation, minlength=len(self)
-        ).astype(np.float64, copy=False)
+        place = np.full(len(self), -1, dtype=np.int32)
+        place[pool] = np.arange(size, dtype=np.int32)
+        for term in sorted(set(self._tokenize(query))):
+            counts = self._terms.get(term)
+            if isinstance(counts, _Common):
+                found = counts.of(pool, len(self))
+                idf = _idf(size, int(np.count_nonzero(found)))
+                scores += idf * (found * (K1 + 1) / (found + slack))
+            elif counts is not None:
+                where, found = counts.inside(place)
+                idf = _idf(size, len(where))
+                scores[where] += idf * (found * (K1 + 1) / (found + slack[where]))
         return scores
 
-    def _postings(
-        self, terms: list[str], pool: Mask
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.intp]]:
-        """Documents, counts and term numbers of every posting inside the pool, term by term."""
-        columns = [np.frombuffer(self._documents[term], dtype=np.int32) for term in terms]
-        documents = np.concatenate(columns)
-        counts = np.concatenate([np.frombuffer(self._counts[term], dtype=np.int32) for term in terms])
-        which = np.repeat(np.arange(len(terms)), [len(column) for column in columns])
-        inside = pool[documents]
-        return documents[inside], counts[inside], which[inside]
+
+def _idf(size: int, frequency: int) -> float:
+    """Equation 6, for `frequency` of `size` documents."""
+    return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
+
+
+class _Rare:
+    """A term of few documents: its postings."""
+
+    def __init__(self) -> None:
+        self.documents = array("i")
+        self.counts = array("i")
+
+    def append(self, document: int, count: int) -> None:
+        self.documents.append(document)
+        self.counts.append(count)
+
+    def inside(self, place: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Where in the pool the term occurs, and how often; `place` is -1 outside the pool."""
+        where = place[np.frombuffer(self.documents, dtype=np.int32)]
+        inside = where >= 0
+        return where[inside], np.frombuffer(self.counts, dtype=np.int32)[inside]
+
+
+class _Common:
+    """A term of many documents: a column of counts, 0 where it does not occur."""
+
+    def __init__(self, rare: _Rare) -> None:
+        documents = np.frombuffer(rare.documents, dtype=np.int32)
+        self._column = np.zeros(2 * (int(documents[-1]) + 1), dtype=np.int32)
+        self._column[documents] = np.frombuffer(rare.counts, dtype=np.int32)
+
+    def append(self, document: int, count: int) -> None:
+        self._reach(document + 1)
+        self._column[document] = count
+
+    def of(self, pool: Rows, documents: int) -> NDArray[np.int32]:
+        """The count in each document of the pool."""
+        self._reach(documents)
+        return self._column[pool]
+
+    def _reach(self, documents: int) -> None:
+        if documents > len(self._column):
+            self._column = np.concatenate([self._column, np.zeros(documents, dtype=np.int32)])

@@ -160,16 +160,19 @@ class MemoryIndex:
         """Every channel's candidates with their scores; the vectors are passed over once for all."""
         if not found:
             return []
-        nothing = np.zeros(len(self))
         union = np.logical_or.reduce([candidates.mask for candidates in found])
-        dense = self._vectors.scores(vector.values, union) if policy.dense and vector else nothing
+        dense = (
+            self._vectors.scores(vector.values, union)
+            if policy.dense and vector
+            else np.zeros(len(self), dtype=np.float32)
+        )
         match = self._facts.of_type(query.failure)
         first = self._facts.same_database(asking) & (policy.databases == "same-first")
         pools = []
         for candidates in found:
             rows = np.flatnonzero(candidates.mask)
-            bm25 = self._bm25.scores(query.text, candidates.mask) if policy.lexical else nothing
-            cosines, lexical = dense[rows].astype(np.float64), bm25[rows]
+            cosines = dense[rows].astype(np.float64)
+            lexical = self._bm25.scores(query.text, rows) if policy.lexical else np.zeros(len(rows))
             dense_norm, bm25_norm = min_max(cosines), min_max(lexical)
             base = policy.dense_weight * dense_norm + policy.lexical_weight * bm25_norm
             pools.append(
