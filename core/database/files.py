@@ -15,6 +15,8 @@ _SUFFIXES = (".sqlite", ".db")
 _NESTED = ("", "database", "dev_databases")
 """Folders under the root that hold one folder a database: plain, Spider's, BIRD's."""
 _NAMES_SHOWN = 5
+_LONGEST_ID = 200
+"""File systems refuse names much longer, and not by saying that there is no such file."""
 
 
 def check_database(path: Path) -> None:
@@ -127,8 +129,9 @@ class DatabaseFolder:
         """The file of a database. Raises MeritoError, which names the nearest ids."""
         found = self._find(db_id)
         if found is None:
+            shown = db_id[:_LONGEST_ID]
             raise MeritoError(
-                f"There is no database {db_id!r} under {self.root}.", self._nearest(db_id)
+                f"There is no database {shown!r} under {self.root}.", self._nearest(shown)
             )
         return found
 
@@ -150,6 +153,8 @@ class DatabaseFolder:
     def _find(self, db_id: str) -> Path | None:
         # An id is a plain name: "../x" must not lead out of the root.
         if db_id in ("", ".", "..") or any(mark in db_id for mark in "/\\\0"):
+            return None
+        if len(db_id) > _LONGEST_ID:
             return None
         nested = (self.root / under / db_id / f"{db_id}.sqlite" for under in _NESTED)
         flat = (self.root / f"{db_id}{suffix}" for suffix in _SUFFIXES)

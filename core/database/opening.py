@@ -14,7 +14,7 @@ import stat
 
 HEADER = b"SQLite format 3\x00"
 HEADER_BYTES = 100
-WAL_VERSION = 2
+WAL_VERSION = b"\x02"
 _WRITE_VERSION_AT = 18
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/:")
 
@@ -41,7 +41,7 @@ def read_header(path: str) -> bytes:
 
 def is_wal(header: bytes) -> bool:
     """Whether the header belongs to a database in write-ahead-log mode."""
-    return header[: len(HEADER)] == HEADER and header[_WRITE_VERSION_AT] == WAL_VERSION
+    return header[: len(HEADER)] == HEADER and header[_WRITE_VERSION_AT:][:1] == WAL_VERSION
 
 
 def opens_immutable(path: str, header: bytes) -> bool:

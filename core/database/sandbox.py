@@ -153,6 +153,10 @@ def _stopped(outcome: Outcome, message: str, started: float) -> Execution:
     return Execution(outcome=outcome, error=message, seconds=time.monotonic() - started)
 
 
+def _past(deadline: float, started: float) -> Execution:
+    return _stopped(Outcome.TIMEOUT, f"stopped at the deadline of {deadline:g} s", started)
+
+
 class _Worker(asyncio.SubprocessProtocol):
     """The parent's end of one worker process."""
 
@@ -162,6 +166,7 @@ class _Worker(asyncio.SubprocessProtocol):
         self._rows: list[Row] = []
         self._accepted = False
         self._killed = False
+        self._lost = False
         self._answer: asyncio.Future[tuple[Any, ...] | None] | None = None
         self._transport: asyncio.SubprocessTransport | None = None
         self._requests: asyncio.WriteTransport | None = None
@@ -203,7 +208,7 @@ class _Worker(asyncio.SubprocessProtocol):
     @property
     def usable(self) -> bool:
         """Alive, with no answer of its own still on the way."""
-        return self._answer is None and not self._killed and not self.gone.is_set()
+        return self._answer is None and not self._lost and not self._killed
 
     def kill(self) -> None:
         """End the process now, and let go of whatever its pipes still hold.
@@ -233,10 +238,10 @@ class _Worker(asyncio.SubprocessProtocol):
         body = marshal.dumps(request)
         assert self._requests is not None
         self._requests.write(len(body).to_bytes(LENGTH_BYTES, "little") + body)
-        try:
-            ended = await asyncio.wait_for(answer, deadline + _KILL_SECONDS)
-        except TimeoutError:
-            return _stopped(Outcome.TIMEOUT, f"stopped at the deadline of {deadline:g} s", started), ""
+        await asyncio.wait((answer,), timeout=deadline + _KILL_SECONDS)
+        if not answer.done():
+            return _past(deadline, started), ""
+        ended = answer.result()
         if ended is None:
             return self._died(deadline, started), ""
         self._answer = None
@@ -247,7 +252,7 @@ class _Worker(asyncio.SubprocessProtocol):
         if not self._accepted and not self._killed:
             raise _DiedIdle
         if time.monotonic() - started >= deadline:  # by its own alarm
-            return _stopped(Outcome.TIMEOUT, f"stopped at the deadline of {deadline:g} s", started)
+            return _past(deadline, started)
         reason = "the sandbox was closed" if self._killed else "the sandbox's worker died"
         return _stopped(Outcome.LIMIT, reason, started)
 
@@ -303,6 +308,7 @@ class _Worker(asyncio.SubprocessProtocol):
     def pipe_connection_lost(self, fd: int, _error: Exception | None) -> None:
         """Standard output ends with the process, sometimes before its end is noticed."""
         if fd == 1:
+            self._lost = True
             self._resolve(None)
 
     def process_exited(self) -> None:

@@ -16,6 +16,8 @@ from core.database import opening
 from core.database.files import check_database
 from core.errors import MeritoError
 
+_OWN_PREFIX = "sqlite_"
+"""Tables called so are SQLite's own, and no statement can create one."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -270,7 +272,8 @@ def _from_spider(record: Mapping[str, Any]) -> Schema:
             primary_key=tuple(primary.get(place, ())),
             foreign_keys=tuple(keys.get(place, ())),
         )
-        tables.append(msgspec.structs.replace(table, sql=create_statement(table)))
+        if not name.lower().startswith(_OWN_PREFIX):
+            tables.append(msgspec.structs.replace(table, sql=create_statement(table)))
     return Schema(database=str(record["db_id"]), tables=tuple(tables))
 
 

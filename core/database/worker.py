@@ -6,7 +6,7 @@ A request is (path, sql, deadline, rows, bytes, cell, complete); its answer is A
 number of (ROWS, [row, ...]), then one DONE.
 """
 
-# ruff: noqa: PTH116
+# ruff: noqa: PTH110, PTH116
 # Paths stay strings here, as in `opening.py`.
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ class Opened:
         self.connection = opening.connect_read_only(path)
         self.connection.text_factory = _decode
         self.authorizer = guard.install(self.connection)
+        # While it is open, a reader of a write-ahead log keeps other programs from folding it up.
+        self.lasts = not os.path.exists(path + "-wal")
 
 
 def _decode(text: bytes) -> str:
@@ -97,6 +99,8 @@ class Connections:
             opened = None
         if opened is None:
             opened = Opened(path)
+        if not opened.lasts:
+            return opened
         self._opened[path] = opened
         if len(self._opened) > _KEPT_CONNECTIONS:
             self._opened.pop(next(iter(self._opened))).connection.close()
@@ -134,6 +138,8 @@ class Statement:
             self._send_rows(cursor)
         finally:
             cursor.close()
+            if not opened.lasts:
+                opened.connection.close()
 
     def _execute(self, cursor: sqlite3.Cursor) -> None:
         sql = only_statement(self._sql)

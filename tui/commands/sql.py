@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -54,6 +53,8 @@ def command(
     Nothing is ever written: a statement that tries is refused. Exits with 1 where the statement
     failed.
     """
+    import asyncio
+
     path = _database(database, root)
     sql = _standard_input() if statement == "-" else statement
     execution = asyncio.run(_execute(path, sql, deadline, rows))

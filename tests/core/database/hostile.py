@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.database.rows import Outcome
+from core.database.rows import Execution, Outcome
 from tests.core.database.hostile_bombs import BOMBS, STOPPED_FAMILIES
 from tests.core.database.hostile_refusals import REFUSALS
 
@@ -32,6 +32,13 @@ class Case:
     says: str = ""
     deadline: float = PATIENT
 
+    def problem(self, execution: Execution, seconds: float) -> str:
+        """What is wrong with how it ended, in one line; "" where all is as written."""
+        ended = f"{execution.outcome.value} {execution.error[:80]!r} after {seconds:.2f} s"
+        right = execution.outcome in self.outcomes and self.says in execution.error
+        in_time = seconds < self.deadline + 1.0
+        return "" if right and in_time else f"{self.family}: {self.sql[:80]!r} ended as {ended}"
+
 
 def cases() -> Iterator[Case]:
     """Every hostile statement with what must become of it."""
@@ -47,6 +54,7 @@ def build(path: Path) -> Path:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(
             """
+            BEGIN;
             CREATE TABLE customers (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, city TEXT);
             CREATE TABLE orders (
                 id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers (id), amount REAL,
