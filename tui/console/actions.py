@@ -138,9 +138,11 @@ _KEY_NAMES = {
 }
 
 MOVES = (
-    ("up, k / down, j", "Move the cursor or scroll."),
-    ("page up / page down", "Move by a page."),
-    ("home, g / end, G", "First and last."),
+    ("up  k", "Up."),
+    ("down  j", "Down."),
+    ("pageup  pagedown", "A page up or down."),
+    ("home  g", "To the first line."),
+    ("end  G", "To the last line."),
 )
 """Keys of every list and sheet, for the help."""
 
@@ -163,7 +165,7 @@ def bindings_of(room: str) -> list[BindingType]:
 
 def key_words(action: Action) -> str:
     """The action's keys as they stand on a keyboard."""
-    return ", ".join(_KEY_NAMES.get(key, key) for key in action.keys.split(","))
+    return "  ".join(_KEY_NAMES.get(key, key) for key in action.keys.split(","))
 
 
 def first_key(action: Action) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import getpass
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ from themes.palettes import DEFAULT_THEME, palettes, with_inks
 from tui.console.library import Archive, Library, ReadOnly
 from tui.console.rooms import ROOMS, modes
 from tui.console.screens.base import RoomScreen
-from tui.console.session import Session
+from tui.console.session import OpenRun, Session
 from tui.view.legible import one_line
 
 _FRAME = 0.1
@@ -43,8 +43,9 @@ class MeritoApp(App[int]):
     """The operator console.
 
     `events` is a live run's stream (already recorded, if it is to be kept) and `control` its hand;
-    `library` and `archive` are the store's memories and runs. Read-only means that the console
-    holds neither a control nor a library that takes decisions.
+    `library` and `archive` are the store's memories and runs. `open_run` puts all of these together
+    after the first paint instead. Read-only means that the console holds neither a control nor a
+    library that takes decisions. `notice` stays on the screen: something to know about the store.
     """
 
     TITLE = "Merito"
@@ -63,19 +64,28 @@ class MeritoApp(App[int]):
         *,
         events: AsyncIterator[AnyEvent] | None = None,
         control: Control | None = None,
+        open_run: OpenRun | None = None,
         library: Library | None = None,
         archive: Archive | None = None,
         read_only: bool = False,
         theme: str = DEFAULT_THEME,
         room: str = "run",
         replay_run: str | None = None,
-        replay_speed: int | None = None,
+        replay_speed: float = 1,
+        notice: str = "",
         who: str = "",
     ) -> None:
         super().__init__()
         self.read_only = read_only
-        self.library = ReadOnly(library) if read_only and library is not None else library
+        self.library = self._permitted(library)
         self.archive = archive
+        self.notice = notice
+        self.failure: Exception | None = None
+        """Why the run could not even begin."""
+        self._open_run = open_run
+        self._goodbye = asyncio.Event()
+        self._finished = asyncio.Event()
+        """Set once the run has nothing more to say."""
         self.session = Session(events, None if read_only else control, archive)
         self.replay_run, self.replay_speed = replay_run, replay_speed
         self.who = who or _user()
@@ -83,6 +93,8 @@ class MeritoApp(App[int]):
         self._reader: asyncio.Task[None] | None = None
         self._painted = 0.0
         self._paint_due = False
+        self._working = 0
+        """Pieces of work that run beside the interface."""
         for palette in palettes():
             self.register_theme(palette)
         self.theme = theme if theme in self.available_themes else DEFAULT_THEME
@@ -101,17 +113,51 @@ class MeritoApp(App[int]):
         self.set_interval(1.0, self._age)
 
     async def _read(self) -> None:
+        """Put the run together, read it to its end, and keep its store open until the console
+        closes."""
         try:
-            await self.session.read(self.changed)
+            async with AsyncExitStack() as stack:
+                if self._open_run is not None and not await self._assemble(stack, self._open_run):
+                    return
+                try:
+                    await self.session.read(self.changed)
+                except Exception as error:
+                    self.session.failure = one_line(str(error), 400) or type(error).__name__
+                    self.trouble(error)
+                self._finished.set()
+                await self._goodbye.wait()
         except asyncio.CancelledError:
             pass
         except Exception as error:
             self.trouble(error)
+        finally:
+            self._finished.set()
+
+    async def _assemble(self, stack: AsyncExitStack, open_run: OpenRun) -> bool:
+        self.session.reading = True
         self.changed()
+        try:
+            opened = await stack.enter_async_context(open_run())
+        except Exception as error:
+            self.failure = error
+            self.exit(1)
+            return False
+        self.session.attach(opened, steer=not self.read_only)
+        self.library, self.archive = self._permitted(opened.library), opened.archive
+        return True
+
+    def _permitted(self, library: Library | None) -> Library | None:
+        return ReadOnly(library) if self.read_only and library is not None else library
+
+    async def on_unmount(self) -> None:
+        """Whatever ended the console, the run is let go."""
+        if self._reader is not None and not self._reader.done():
+            self._reader.cancel()
+            await asyncio.wait([self._reader], timeout=_PATIENCE)
 
     def changed(self) -> None:
         """Something changed: repaint soon, once."""
-        if not self._paint_due:
+        if not self._paint_due and self.is_running:
             self._paint_due = True
             wait = max(0.001, _FRAME - (monotonic() - self._painted))
             self.set_timer(wait, self._paint)
@@ -135,10 +181,13 @@ class MeritoApp(App[int]):
         )
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        self._working += 1
         try:
             await work
         except Exception as error:
             self.trouble(error)
+        finally:
+            self._working -= 1
 
     def trouble(self, error: Exception) -> None:
         """A failure as a notice; what only a developer can read goes into the log."""
@@ -229,7 +278,7 @@ class MeritoApp(App[int]):
 
     def action_leave(self) -> None:
         """Leave; a run that goes on is asked about first."""
-        if self.session.live and self.session.control is not None:
+        if self.session.live and (self.session.control is not None or self._open_run is not None):
             self.confirm(
                 "Stop the run and leave?",
                 "What is finished stays; the run can be resumed later.",
@@ -245,12 +294,13 @@ class MeritoApp(App[int]):
         """Stop the run, give it a moment, then close whatever happens."""
         if self.session.control is not None:
             self.session.control.stop()
-        reader = self._reader
-        if reader is not None and self.session.control is not None:
-            await asyncio.wait([reader], timeout=_PATIENCE)
-        if reader is not None and not reader.done():
-            reader.cancel()
-            await asyncio.wait([reader], timeout=_PATIENCE)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._finished.wait(), _PATIENCE)
+        self._goodbye.set()
+        if self._reader is not None and not self._finished.is_set():
+            self._reader.cancel()
+        if self._reader is not None:
+            await asyncio.wait([self._reader], timeout=_PATIENCE)
         self.exit(0)
 
 

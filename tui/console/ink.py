@@ -28,7 +28,6 @@ _TOKEN_STYLES: dict[Kind, str] = {
     "comment": "$ink-quiet italic",
 }
 _LONGEST_SQL = 20_000
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 _CELL = 28
 
 
@@ -113,9 +112,9 @@ def change_parts(change: Change, limit: int = 160) -> Content:
 
 def bar(share: float, width: int = 10) -> str:
     """A share from 0 to 1 as a bar of `width` cells."""
-    eighths = round(max(0.0, min(1.0, share)) * width * 8)
-    full, rest = divmod(eighths, 8)
-    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width, "░")[:width]
+    halves = round(max(0.0, min(1.0, share)) * width * 2)
+    full, rest = divmod(halves, 2)
+    return ("━" * full + ("╸" if rest else "")).ljust(width, "╌")
 
 
 def column(text: str, width: int, style: str = "", *, right: bool = False) -> Content:

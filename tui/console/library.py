@@ -27,7 +27,10 @@ class Shelved(msgspec.Struct, frozen=True, kw_only=True):
 class Library(Protocol):
     """The memories, and the decisions about them."""
 
-    read_only: bool
+    @property
+    def read_only(self) -> bool:
+        """Whether decisions are refused."""
+        ...
 
     async def entries(self) -> Sequence[Shelved]:
         """Every memory, oldest first. Raises MeritoError where the store cannot be read."""

@@ -5,14 +5,28 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.run.control import Control, Judgement
 from core.run.events import AnyEvent
 from tui.view.run_view import RunView
 
 if TYPE_CHECKING:
-    from tui.console.library import Archive
+    from tui.console.library import Archive, Library
+
+
+class Opened(NamedTuple):
+    """A run that has been put together: its recorded events, its hand, and its store."""
+
+    events: AsyncIterator[AnyEvent]
+    control: Control | None
+    library: Library | None
+    archive: Archive | None
+
+
+OpenRun = Callable[[], AbstractAsyncContextManager[Opened]]
+"""Puts a run together, which may take as long as loading a model takes, and apart again."""
 
 _SLICE = 0.012
 """Seconds of events in one go; then the interface gets its turn."""
@@ -26,13 +40,23 @@ class Session:
         events: AsyncIterator[AnyEvent] | None = None,
         control: Control | None = None,
         archive: Archive | None = None,
+        *,
+        replayed: bool = False,
     ) -> None:
         self.view = RunView()
         self.control = control
+        self.replayed = replayed
+        self.failure = ""
+        """Why reading broke off, in words."""
         self.reading = False
         self._heard = time.monotonic()
         self._events = events
         self._archive = archive
+
+    def attach(self, opened: Opened, *, steer: bool) -> None:
+        """Take over a run that was put together after the console opened."""
+        self._events, self._archive = opened.events, opened.archive
+        self.control = opened.control if steer else None
 
     @property
     def live(self) -> bool:
@@ -47,8 +71,8 @@ class Session:
 
     @property
     def empty(self) -> bool:
-        """Whether no run has shown itself yet, and none will."""
-        return not self.view.version and self._events is None
+        """Whether no run has shown itself yet, and none is about to."""
+        return not self.view.version and self._events is None and not self.reading
 
     @property
     def steerable(self) -> bool:
@@ -60,6 +84,7 @@ class Session:
         if self._events is None:
             return
         self.reading = True
+        changed()
         since = time.perf_counter()
         try:
             async for event in self._events:

@@ -11,7 +11,9 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from tui.console.actions import Action
+from tui.console.ink import QUIET, Part, ink
 from tui.console.session import Session
+from tui.console.widgets.banner import Banner
 from tui.console.widgets.head import Head
 from tui.console.widgets.keybar import KeyBar
 
@@ -27,6 +29,8 @@ class RoomScreen(Screen[None]):
     ROOM: ClassVar[str]
     PANES: ClassVar[tuple[str, ...]]
     """Ids of the panes in the order of the tab key."""
+    TITLES: ClassVar[tuple[str, ...]]
+    """What they are called."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-middle"), (150, "-wide")]
     AUTO_FOCUS = ".pane"
@@ -44,6 +48,7 @@ class RoomScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Head, body, keys."""
         yield Head(self.ROOM, self.session, self.console_app.read_only)
+        yield Banner()
         yield from self.compose_body()
         yield KeyBar(self.ROOM)
 
@@ -62,6 +67,8 @@ class RoomScreen(Screen[None]):
     def refresh_view(self) -> None:
         """Repaint what changed. Called at most ten times a second, and only while on show."""
         self.query_one(Head).refresh_figures()
+        failure = self.session.failure
+        self.query_one(Banner).show(failure or self.console_app.notice, serious=bool(failure))
         self.query_one(KeyBar).refresh_keys()
 
     def offers(self, _action: Action) -> bool:
@@ -89,6 +96,31 @@ class RoomScreen(Screen[None]):
             self.query_one(f"#{each}").set_class(each == pane, "-front")
         for beside in self.query("#beside"):
             beside.set_class(bool(beside.query(f"#{pane}")), "-front")
+        self._name_panes(pane)
+
+    def _name_panes(self, front: str) -> None:
+        """One pane at a time: its title names the others, so that nobody looks for them."""
+        titles = {each: self.pane_title(each) for each in self.PANES}
+        narrow = self.has_class("-narrow")
+        for each, title in titles.items():
+            pane = self.query_one(f"#{each}")
+            parts: list[Part] = []
+            for other, words in titles.items():
+                shown = (words, "bold") if other == front else (words, f"not bold {QUIET}")
+                parts += [(" │ ", f"not bold {QUIET}"), shown] if parts else [shown]
+            pane.border_title = ink(*parts) if narrow else title
+
+    def pane_title(self, pane: str) -> str:
+        """What a pane is called."""
+        return self.TITLES[self.PANES.index(pane)]
+
+    def on_resize(self) -> None:
+        """Titles depend on how many panes stand side by side."""
+        self.call_after_refresh(self._retitle)
+
+    def _retitle(self) -> None:
+        here = self.focused.id if self.focused is not None else None
+        self._name_panes(here if here in self.PANES else self.PANES[0])
 
     async def action_search(self) -> None:
         """Open the search field."""

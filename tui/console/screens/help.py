@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from textual.content import Content
+
 from tui.console.actions import ACTIONS, MOVES, Action, key_words
 from tui.console.ink import ACCENT, BLANK, Line, column, line, rule
 from tui.console.rooms import ROOMS
 from tui.console.screens.dialogs import Sheet
 from tui.console.widgets.paper import Block
 
-_KEYS = 24
+_KEYS = 20
 
 
 def help_sheet(room: str) -> Sheet:
@@ -38,5 +40,7 @@ def _rooms() -> list[tuple[str, str]]:
 def _section(title: str, rows: Sequence[tuple[str, str]], width: int) -> list[Line]:
     lines = [rule((title, f"{ACCENT} bold"), width=width)]
     for keys, about in rows:
-        lines.append(line(column(keys, _KEYS, "bold"), about, wrap=width < 70))
+        wrapped = Content(about).wrap(max(20, width - _KEYS))
+        lines.append(line(column(keys, _KEYS, "bold"), wrapped[0], wrap=False))
+        lines += [line(more, indent=_KEYS, wrap=False) for more in wrapped[1:]]
     return [*lines, BLANK]

@@ -13,6 +13,7 @@ from tui.console.actions import Action, bindings_of
 from tui.console.library import Library, Shelved
 from tui.console.screens.base import RoomScreen
 from tui.console.widgets.entry import Entry
+from tui.console.widgets.keybar import KeyBar
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.shelf import FILTERS, Shelf
 from tui.view.figures import first_state
@@ -27,17 +28,18 @@ class MemoryScreen(RoomScreen):
 
     ROOM = "memory"
     PANES = ("shelf", "entry")
+    TITLES = ("Memories", "Memory")
     BINDINGS = bindings_of("memory")
 
     def __init__(self) -> None:
         super().__init__()
-        self._loaded_for = -1
+        self._loaded_for: object = None
         self._undo: list[list[tuple[str, ReviewState]]] = []
 
     def compose_body(self) -> Iterable[Widget]:
         """The list and the sheet."""
         with Container(id="panes"):
-            yield Shelf(bool(self.library))
+            yield Shelf()
             yield Entry()
 
     @property
@@ -53,9 +55,11 @@ class MemoryScreen(RoomScreen):
     def refresh_view(self) -> None:
         """Head and keys; the library is read again when the run has learned something."""
         super().refresh_view()
-        learned = len(self.session.view.figures.learned)
-        if learned != self._loaded_for:
-            self._loaded_for = learned
+        self.shelf.open_store = self.library is not None
+        now = (id(self.library), len(self.session.view.figures.learned))
+        if now != self._loaded_for:
+            self._loaded_for = now
+            self._show_chosen()
             self.action_reload()
 
     def offers(self, action: Action) -> bool:
@@ -89,7 +93,7 @@ class MemoryScreen(RoomScreen):
         self.query_one(Entry).show_entry(chosen, self.shelf.empty_words())
         if chosen is not None and self.library is not None:
             self.console_app.start(self._show_history(self.library, chosen), group="history")
-        super().refresh_view()
+        self.query_one(KeyBar).refresh_keys()
 
     async def _show_history(self, library: Library, chosen: Shelved) -> None:
         history = await library.history(chosen.entry.id)

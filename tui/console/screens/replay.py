@@ -28,7 +28,7 @@ class ReplayScreen(WatchScreen):
     def __init__(self) -> None:
         super().__init__()
         self.playback: Playback | None = None
-        self._session = Session()
+        self._session = Session(replayed=True)
         self._ticking: Timer | None = None
         self._last = 0.0
 
@@ -39,16 +39,14 @@ class ReplayScreen(WatchScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         """The panes and the transport."""
-        self._session = Session(archive=self.console_app.archive)
+        self._session = Session(archive=self.console_app.archive, replayed=True)
         yield from super().compose_body()
         yield Transport()
 
     def on_mount(self) -> None:
         """Begin with the run that was asked for, or with the newest."""
-        super().on_mount()
         self._ticking = self.set_interval(_TICK, self._tick, pause=True)
-        if self.console_app.archive is not None:
-            self.console_app.start(self._begin())
+        self.console_app.start(self._begin())
 
     def refresh_view(self) -> None:
         """The panes, then the transport."""
@@ -75,12 +73,11 @@ class ReplayScreen(WatchScreen):
         archive = self.console_app.archive
         if archive is None:
             return
-        events = await archive.events(run)
-        self.playback = Playback(events, self.console_app.replay_speed or 1)
+        self.playback = Playback(await archive.events(run), self.console_app.replay_speed)
         self.playback.seek(1)
         self._session.view = self.playback.view
         self.watch_other()
-        self._play(self.console_app.replay_speed is not None)
+        self._play(self.console_app.replay_run == run)
 
     def action_play(self) -> None:
         """Play on, or hold."""

@@ -25,6 +25,7 @@ class WatchScreen(RoomScreen):
     """Three panes over one session."""
 
     PANES = ("queue", "episode", "memories")
+    TITLES = ("Queue", "Episode", "Memory used")
 
     def __init__(self) -> None:
         super().__init__()

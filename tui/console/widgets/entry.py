@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from textual.content import Content
-
 from core.memory.entry import MemoryEntry, ReviewDecision
 from tui.console.ink import ACCENT, BAD, BLANK, QUIET, TITLE, Line, line, rule, sql_lines
 from tui.console.library import Shelved
@@ -24,7 +22,6 @@ class Entry(Paper):
 
     def __init__(self) -> None:
         super().__init__(id="entry", classes="pane")
-        self.border_title = Content("Memory")
         self._chosen: Shelved | None = None
         self._history: dict[str, tuple[ReviewDecision, ...]] = {}
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from textual.content import Content
-
 from core.feedback.verdict import Status
 from core.models.chat import Usage
 from tui.console.ink import (
@@ -44,7 +42,6 @@ class Episode(Paper):
 
     def __init__(self) -> None:
         super().__init__(id="episode", classes="pane")
-        self.border_title = Content("Episode")
 
     def show_episode(self, episode: EpisodeView | None, budget: int, selected: int, empty: str) -> None:
         """Draw what changed; `empty` stands where there is no episode yet."""

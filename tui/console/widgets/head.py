@@ -24,6 +24,7 @@ class Head(Widget):
         self._session = session
         self._read_only = read_only
         self._drawn: object = None
+        self.auto_links = False
 
     def refresh_figures(self) -> None:
         """Repaint where a figure or the state changed."""
@@ -76,6 +77,10 @@ def state_words(session: Session) -> tuple[str, str]:
     control, view = session.control, session.view
     if session.empty:
         return "no run", QUIET
+    if session.replayed:
+        return "replay", f"{ACCENT} bold"
+    if session.failure:
+        return "! failed", f"{BAD} bold"
     if view.waiting and session.steerable:
         return f"? {len(view.waiting)} to judge", f"{WARN} bold"
     if view.ended:
@@ -85,7 +90,7 @@ def state_words(session: Session) -> tuple[str, str]:
     if control is not None and control.paused and session.live:
         return "|| paused", f"{WARN} bold"
     if session.live:
-        return ("> running", f"{GOOD} bold") if view.version else ("starting", QUIET)
+        return ("> running", f"{GOOD} bold") if view.version else ("starting ...", WARN)
     return "cut off", BAD
 
 

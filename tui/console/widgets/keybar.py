@@ -17,6 +17,7 @@ class KeyBar(Widget):
         super().__init__(id="keys")
         self._room = room
         self._offered: tuple[str, ...] = ()
+        self.auto_links = False
 
     def refresh_keys(self) -> None:
         """Repaint where other actions are on offer than before."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from textual.content import Content
-
 from core.memory.entry import ChannelRetrieval, MemoryEntry, Polarity, RankedEntry
 from tui.console.ink import (
     ACCENT,
@@ -39,7 +37,6 @@ class Memories(Paper):
 
     def __init__(self) -> None:
         super().__init__(id="memories", classes="pane")
-        self.border_title = Content("Memory used")
 
     def show_attempt(self, attempt: AttemptView | None, budget: int) -> None:
         """Draw the retrieval of this attempt."""

@@ -37,7 +37,6 @@ class Queue(Listing):
 
     def __init__(self, session: Session, no_run: str) -> None:
         super().__init__(id="queue", classes="pane")
-        self.border_title = Content("Queue")
         self.search = ""
         self._session = session
         self._no_run = no_run
@@ -94,7 +93,7 @@ class Queue(Listing):
         style = STATE_STYLES[row.state]
         digits = len(str(len(view.rows)))
         left: list[Part] = [
-            "▸" if selected else " ",
+            "▸ " if selected else "  ",
             (SIGNS[row.state], style),
             (f" {row.position + 1:>{digits}} ", QUIET),
         ]
@@ -105,7 +104,7 @@ class Queue(Listing):
         right: list[Part] = [" ", column(row.state.value, _STATE_WIDTH, style)]
         right.append((f" {row.repairs}/{view.budget}" if started else "    ", QUIET))
         if width >= 50:
-            right.append(column(self._seconds(row), 10, QUIET, right=True))
+            right.append(column(self._seconds(row), 9, QUIET, right=True))
         start, end = ink(*left), ink(*right)
         room = max(1, width - start.cell_length - end.cell_length)
         return ink(start, column(one_line(row.question.text, 300), room), end)

@@ -45,16 +45,15 @@ FILTERS: dict[str, Filter] = {
 class Shelf(Listing):
     """Memories one a line; `every` holds all, the list what filters and search leave."""
 
-    def __init__(self, open_store: bool) -> None:
+    def __init__(self) -> None:
         super().__init__(id="shelf", classes="pane")
         self.every: list[Shelved] = []
         self.search = ""
         self.marks: set[str] = set()
-        self._open_store = open_store
+        self.open_store = False
         self._found: list[Shelved] = []
         self._filters: dict[str, str] = {}
         self._loaded = False
-        self.border_title = Content("Memories")
 
     @property
     def row_count(self) -> int:
@@ -153,7 +152,7 @@ class Shelf(Listing):
 
     def empty_words(self) -> str:
         """What to do where no memory is on show."""
-        if not self._open_store:
+        if not self.open_store:
             return (
                 "No store is open, so there are no memories.\n\n"
                 "Memories are what finished runs taught. Make some:\n"
@@ -171,14 +170,14 @@ class Shelf(Listing):
 
     def _retitle(self) -> None:
         pending = sum(each.state is ReviewState.PENDING for each in self.every)
-        self.border_title = Content(f"Memories {len(self._found):,} of {len(self.every):,}")
         chosen = [f"{name}: {one_line(value, 40)}" for name, value in self._filters.items() if value]
         if self.search:
             chosen.append(f"search: {one_line(self.search, 40)}")
         if self.marks:
             chosen.append(f"{len(self.marks)} marked")
+        count = f"{len(self._found):,} of {len(self.every):,}"
         words = " · ".join(chosen) or f"{pending:,} to review · last column: helped/retrieved"
-        self.border_subtitle = Content(words)
+        self.border_subtitle = Content(f"{count} · {words}")
 
 
 def _with(each: Shelved, states: Mapping[str, ReviewState]) -> Shelved:

@@ -1,0 +1,154 @@
+"""What the console's tests stand on: a library and an archive in memory, a run that waits where the
+test wants it to, and waiting for conditions instead of sleeping."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import msgspec
+from textual.pilot import Pilot
+
+from core.errors import MeritoError
+from core.memory.entry import ReviewDecision, ReviewState
+from core.run.control import Control
+from core.run.events import AnyEvent, EpisodeEnded, JudgementAwaited, RunStarted
+from tests.streams import EPOCH, run_events
+from tui.console.app import MeritoApp
+from tui.console.library import Shelved, StoredRun
+from tui.console.screens.base import RoomScreen
+from tui.console.widgets.paper import Paper
+from tui.view.figures import first_state
+
+SIZES = ((80, 24), (120, 40), (200, 60))
+
+
+class Shelves:
+    """A library in memory."""
+
+    def __init__(self, events: Sequence[AnyEvent], *, read_only: bool = False) -> None:
+        self.read_only = read_only
+        self.decisions: list[ReviewDecision] = []
+        self.failing = ""
+        self._entries = [e.memory for e in events if isinstance(e, EpisodeEnded) and e.memory]
+
+    async def entries(self) -> Sequence[Shelved]:
+        states = {decision.memory: decision.state for decision in self.decisions}
+        return [
+            Shelved(
+                entry=entry,
+                state=states.get(entry.id, first_state(entry)),
+                retrieved=index,
+                helped=index // 2,
+            )
+            for index, entry in enumerate(self._entries)
+        ]
+
+    async def history(self, memory: str) -> Sequence[ReviewDecision]:
+        return [decision for decision in self.decisions if decision.memory == memory]
+
+    async def decide(self, decisions: Sequence[ReviewDecision]) -> None:
+        if self.failing:
+            raise MeritoError(self.failing, "Try again.")
+        self.decisions += decisions
+
+    def state(self, memory: str) -> ReviewState | None:
+        found = [decision.state for decision in self.decisions if decision.memory == memory]
+        return found[-1] if found else None
+
+
+class Annals:
+    """An archive in memory."""
+
+    def __init__(self, *runs: Sequence[AnyEvent]) -> None:
+        self._runs = {events[0].run: list(events) for events in runs}
+
+    async def runs(self) -> Sequence[StoredRun]:
+        return [
+            StoredRun(
+                id=run, began=EPOCH, about="sample · merit", questions=8, finished=8, ended="finished"
+            )
+            for run in self._runs
+        ]
+
+    async def events(self, run: str) -> Sequence[AnyEvent]:
+        return self._runs[run]
+
+    async def episode(self, run: str, position: int) -> Sequence[AnyEvent]:
+        return [e for e in self._runs[run] if getattr(e, "position", None) == position]
+
+
+class Staged:
+    """Events that come when the test lets them; a run in miniature that obeys its control."""
+
+    def __init__(self, events: Sequence[AnyEvent], *, hold: int | None = None) -> None:
+        self.events = events
+        self.control = Control()
+        self.let_go = asyncio.Event()
+        self.judgements: list[Any] = []
+        self.closed = False
+        self._hold = hold
+
+    async def __call__(self) -> AsyncIterator[AnyEvent]:
+        try:
+            for index, event in enumerate(self.events):
+                if index == self._hold:
+                    await self.let_go.wait()
+                yield event
+                if isinstance(event, JudgementAwaited):
+                    judged = await self.control.judgement(event.position, event.attempt)
+                    self.judgements.append(judged)
+            if self._hold is not None and self._hold >= len(self.events):
+                await self.let_go.wait()
+        finally:
+            self.closed = True
+
+
+def console(events: Sequence[AnyEvent] | None = None, **options: Any) -> MeritoApp:
+    """A console over these events as a run that has been read to its end."""
+    events = run_events(8) if events is None else events
+    staged = Staged(events, hold=options.pop("hold", None))
+    options.setdefault("library", Shelves(events))
+    if isinstance(events[0], RunStarted):
+        options.setdefault("archive", Annals(events))
+    app = MeritoApp(events=staged(), control=staged.control, who="ana", **options)
+    app.staged = staged  # type: ignore[attr-defined]
+    return app
+
+
+async def until(pilot: Pilot[Any], condition: Callable[[], object], *, seconds: float = 10.0) -> None:
+    """Let the console work until the condition holds."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await pilot.pause(0.01)
+
+
+async def settled(pilot: Pilot[Any]) -> None:
+    """Let the console show everything that it has heard."""
+    app = pilot.app
+    assert isinstance(app, MeritoApp)
+    await until(pilot, lambda: isinstance(app.screen_stack[0], RoomScreen))
+    await until(pilot, lambda: not app._paint_due and not app._working)
+    await pilot.pause()
+    await pilot.pause()
+
+
+def sheet(app: MeritoApp, name: str) -> str:
+    """The text of a pane."""
+    return app.screen_stack[0].query_one(f"#{name}", Paper).text
+
+
+def on_screen(app: MeritoApp) -> str:
+    """Everything that the terminal shows, as text."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+def notices(app: MeritoApp) -> list[str]:
+    """Every notice there is."""
+    return [notice.message for notice in app._notifications]
+
+
+def replaced(event: AnyEvent, **fields: object) -> AnyEvent:
+    """The event with other values."""
+    return msgspec.structs.replace(event, **fields)

@@ -1,0 +1,40 @@
+"""`merito console`: the operator console without a run of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tui import options
+
+
+@click.command("console")
+@click.argument("run", required=False)
+@options.store
+@click.option("--read-only", is_flag=True, help="Look at everything, change nothing.")
+@click.option("--theme", help="merito-dark, -light, -contrast, -projector, or one of Textual's.")
+def command(run: str | None, store: Path | None, read_only: bool, theme: str | None) -> int:
+    """Open the console on the store: the newest run or RUN, the memories, and every run's replay.
+
+    With no store yet, each screen says what to do next.
+
+    \b
+    Examples:
+      merito console
+      merito console 20260901-1015 --read-only
+    """
+    import sys
+
+    from core.errors import MeritoError
+    from tui import settings
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise MeritoError(
+            "The console needs a terminal.",
+            "In a pipe, use: merito replay RUN --plain, merito memory list.",
+        )
+    from tui.console.live import open_console
+
+    path = settings.store_path(str(store) if store else None)
+    return open_console(path, run, read_only=read_only, theme=settings.value("theme", theme))

@@ -1,0 +1,166 @@
+"""The console as commands open it: over a run that begins now, a stored run, or a store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+from core.errors import MeritoError
+from core.run.control import Control
+from core.run.events import AnyEvent
+from tui.console.app import MeritoApp
+from tui.console.session import Opened
+from tui.console.terminal import stderr_to_log
+from tui.settings import log_file, value
+from tui.view.plain import summary_lines
+
+if TYPE_CHECKING:
+    from stores.store import Store
+
+DONE, INTERRUPTED = 0, 130
+
+
+class LiveRun(Protocol):
+    """A run that has been put together."""
+
+    run: str
+    control: Control
+    store: Store
+
+    def events(self) -> AsyncIterator[AnyEvent]:
+        """Its events, recorded as they pass."""
+        ...
+
+
+OpenLiveRun = Callable[[], AbstractAsyncContextManager[Any]]
+"""Opens something that is a LiveRun."""
+
+
+def run_live(opening: OpenLiveRun, *, read_only: bool = False) -> int:
+    """Open the console over a run that begins now; the run is put together after the first paint.
+
+    Returns the exit code. Raises what kept the run from beginning.
+    """
+    runs: list[str] = []
+
+    @asynccontextmanager
+    async def open_run() -> AsyncGenerator[Opened, None]:
+        from tui.console.stored import StoreArchive, StoreLibrary
+
+        async with opening() as live:
+            runs.append(live.run)
+            yield Opened(
+                _from_the_beginning(live),
+                live.control,
+                StoreLibrary(live.store),
+                StoreArchive(live.store),
+            )
+
+    app = MeritoApp(open_run=open_run, read_only=read_only, theme=value("theme"))
+    run_console(app)
+    if app.failure is not None:
+        raise app.failure
+    return _closing_words(app, runs[0] if runs else "")
+
+
+async def _from_the_beginning(live: LiveRun) -> AsyncIterator[AnyEvent]:
+    """What the run did in earlier sessions, then what it does now."""
+    for event in live.store.events(live.run):
+        yield event
+    async for event in live.events():
+        yield event
+
+
+def _closing_words(app: MeritoApp, run: str) -> int:
+    figures = app.session.view.figures
+    for line in summary_lines(figures):
+        click.echo(line)
+    if app.session.failure:
+        raise MeritoError(app.session.failure, _how_to_go_on(run))
+    if figures.ended != "finished":
+        click.echo(_how_to_go_on(run), err=True)
+        return INTERRUPTED
+    click.echo(f"\nOpen it again: merito console {run}")
+    return DONE
+
+
+def _how_to_go_on(run: str) -> str:
+    return f"Everything finished is kept. Go on with: merito run --resume {run}"
+
+
+def replay_in_console(path: Path, run: str, speed: float | None) -> int:
+    """Open the console on the replay of a stored run, playing."""
+    from stores.store import Store
+    from tui.console.stored import StoreArchive, StoreLibrary
+
+    with Store.open(path, mode="read") as store:
+        run_console(
+            MeritoApp(
+                library=StoreLibrary(store),
+                archive=StoreArchive(store),
+                room="replay",
+                replay_run=store.run(run).id,
+                replay_speed=speed or 5,
+                theme=value("theme"),
+                read_only=True,
+            )
+        )
+    return DONE
+
+
+def open_console(path: Path, run: str | None, *, read_only: bool, theme: str) -> int:
+    """Open the console on a store, or on none where there is no file: then it says what to do."""
+    with ExitStack() as stack:
+        if not path.exists():
+            if run is not None:
+                raise MeritoError(
+                    f"There is no store at {path}, so no run {run}.", "Name one: --store."
+                )
+            run_console(MeritoApp(read_only=read_only, theme=theme))
+            return DONE
+        run_console(_on_store(stack, path, run, read_only=read_only, theme=theme))
+    return DONE
+
+
+def _on_store(
+    stack: ExitStack, path: Path, run: str | None, *, read_only: bool, theme: str
+) -> MeritoApp:
+    from stores.store import Store
+    from tui.console.stored import StoreArchive, StoreLibrary
+
+    store = stack.enter_context(Store.open(path, mode="read" if read_only else "prefer-write"))
+    runs = store.runs()
+    chosen = store.run(run).id if run is not None else (runs[0].id if runs else None)
+    events = None if chosen is None else _watched(store, chosen)
+    return MeritoApp(
+        events=events,
+        library=StoreLibrary(store),
+        archive=StoreArchive(store),
+        read_only=read_only,
+        theme=theme,
+        replay_run=chosen,
+        notice=store.notice,
+    )
+
+
+async def _watched(store: Store, run: str) -> AsyncIterator[AnyEvent]:
+    """A stored run; one that another process is writing goes on as it is written."""
+    if store.notice:
+        async for event in store.follow(run):
+            yield event
+        return
+    for event in store.events(run):
+        yield event
+
+
+def run_console(app: MeritoApp) -> None:
+    """Give the terminal to the console, and take it back clean. Raises MeritoError where it broke."""
+    log = log_file()
+    with stderr_to_log(log):
+        app.run()
+    if app.return_code and app.failure is None:
+        raise MeritoError("The console broke down; nothing that was finished is lost.", f"See {log}.")
