@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 
 import click
+import msgspec
 
 from core.models.chat import ModelTrouble
 from core.run.control import Control
@@ -47,8 +48,8 @@ def opened(order: Order, resume: str | None) -> AbstractAsyncContextManager[Sess
 def _in_console(order: Order, resume: str | None) -> int:
     from tui.console.live import run_live
 
-    code: int = run_live(lambda: opened(order, resume))
-    return code
+    patient = msgspec.structs.replace(order, waits_for_model=True)
+    return run_live(lambda: opened(patient, resume))
 
 
 async def _told(order: Order, resume: str | None, as_json: bool, listener: Listener | None) -> int:

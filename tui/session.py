@@ -14,7 +14,6 @@ from datetime import datetime
 from pathlib import Path
 
 import msgspec
-from core.models.choosing import Choice, choose
 
 from core.database.files import DatabaseFolder
 from core.database.sandbox import Sandbox
@@ -25,6 +24,7 @@ from core.feedback.regimes import REGIMES, RegimeParts, build_regime
 from core.memory.embedding import DEFAULT_MODEL, EncoderProcess
 from core.memory.entry import MemoryEntry, ReviewDecision
 from core.models.chat import ModelDescription
+from core.models.choosing import Choice, Terms, choose
 from core.prompts.layout import Prompts
 from core.prompts.template import Templates
 from core.question import Question, Stream
@@ -220,7 +220,7 @@ async def _assembled(
 ) -> AsyncIterator[Session]:
     templates = Templates.load(Path(wanted.prompts) if wanted.prompts else None)
     async with AsyncExitStack() as stack:
-        choice = await choose(wanted.model or None)
+        choice = await choose(wanted.model or None, terms())
         stack.push_async_callback(choice.model.close)
         described = await choice.model.describe()
         sandbox = await stack.enter_async_context(Sandbox())
@@ -282,6 +282,15 @@ async def _assembled(
             finished_before=len(progress.finished),
             _engine=engine,
         )
+
+
+def terms() -> Terms:
+    """What models are chosen under, from the settings."""
+    folder = settings.value("models")
+    return Terms(
+        ollama_host=settings.value("ollama_host"),
+        folder=Path(folder).expanduser() if folder else None,
+    )
 
 
 def versions(templates: Templates) -> dict[str, str]:

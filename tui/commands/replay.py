@@ -42,8 +42,7 @@ def command(run: str, speed: float | None, store: Path | None, plain: bool, as_j
     if not (plain or as_json) and sys.stdout.isatty() and sys.stdin.isatty():
         from tui.console.live import replay_in_console
 
-        code: int = replay_in_console(path, run, speed)
-        return code
+        return replay_in_console(path, run, speed)
     with Store.open(path, mode="read") as opened:
         record = opened.run(run)
         asyncio.run(told_again(replayed(opened, record.id, speed), as_json))

@@ -10,6 +10,7 @@ import msgspec
 
 from core.database.rows import Execution, Outcome
 from core.database.schema import Column, Schema, Table
+from core.repair.hints.naming import nearest_columns
 from core.sql import shared_tree
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Failed:
     def __init__(self, sql: str, execution: Execution, schema: Schema) -> None:
         self.sql = sql
         self.schema = schema
+        self._nearest: dict[tuple[str, tuple[str, ...]], list[tuple[Table, str]]] = {}
         self.message = execution.error
         self.ran = execution.outcome is Outcome.OK
         self.found_nothing = self.ran and _holds_nothing(execution)
@@ -69,6 +71,16 @@ class Failed:
         from sqlglot import exp
 
         return tuple(self.tree.find_all(exp.Column)) if self.tree else ()
+
+    def nearest_columns(
+        self, name: str, first: tuple[Table, ...] | None = None
+    ) -> list[tuple[Table, str]]:
+        """The schema's columns most like a name, those of the tables `first` (the query's own,
+        where none are given) before others; worked out once."""
+        key = name, tuple(table.name for table in (self.tables if first is None else first))
+        if key not in self._nearest:
+            self._nearest[key] = nearest_columns(name, self.schema, key[1])
+        return self._nearest[key]
 
     def called(self, name: str) -> tuple[Source, ...]:
         """The sources that go by a name or alias, in any case."""

@@ -15,7 +15,6 @@ from core.repair.hints.naming import (
     join_sentence,
     listed,
     nearest,
-    nearest_columns,
     shown,
 )
 from core.sql import fold, tokens
@@ -62,7 +61,7 @@ def _stands_for_text(failed: Failed, name: str) -> bool:
         and not column.table
         and _compared_with_column(failed, column)
         for column in failed.columns
-    ) and not nearest_columns(name, failed.schema, failed.tables)
+    ) and not failed.nearest_columns(name)
 
 
 def _unknown_name(failed: Failed) -> tuple[str, str] | None:
@@ -118,7 +117,7 @@ def _whereabouts(failed: Failed, asked_of: tuple[Table, ...], qualifier: str, co
         if real in owners:
             return "unknown-column", having
         return "unknown-column", f"{_missing(places, name)}; {having}"
-    near = nearest_columns(column, failed.schema, places)
+    near = failed.nearest_columns(column, places)
     if near:
         names = listed(shown(table.name, name) for table, name in near)
         return "unknown-column", f"{_missing(places, shown(column))}; the nearest are: {names}."
@@ -183,7 +182,7 @@ def reach(failed: Failed) -> Iterator[Fact]:
         return
     owners = _near_first(failed, failed.schema.tables_with(asked[1]))
     if not owners:
-        owners = [table for table, _ in nearest_columns(asked[1], failed.schema, failed.tables)[:1]]
+        owners = [table for table, _ in failed.nearest_columns(asked[1])[:1]]
     if owners and owners[0] not in failed.tables:
         yield from _path(failed.schema, failed.tables[0], owners[0])
 
@@ -195,11 +194,13 @@ def unknown_table(failed: Failed) -> Iterator[Fact]:
         return
     name = found["name"].strip("\"'`")
     tables = failed.schema.tables
-    near = [tables[index].name for _, index in nearest(name, [table.name for table in tables])]
+    near = [tables[index].name for index in nearest(name, [table.name for table in tables])]
+    asked, *known = folded([name, *(table.name for table in tables)])
     parts = [
-        table.name for table in tables if len(table.name) > 3 and folded(table.name) in folded(name)
+        table.name
+        for table, own in zip(tables, known, strict=True)
+        if min(len(own), len(asked)) > 3 and (own in asked or asked in own)
     ]
-    parts += [table.name for table in tables if len(name) > 3 and folded(name) in folded(table.name)]
     names = [shown(each) for each in (*near, *parts)] or [shown(table.name) for table in tables]
     verb = "the nearest are" if near or parts else "there are"
     yield "unknown-table", f"There is no table {shown(name)}; {verb}: {listed(names)}."
@@ -228,7 +229,7 @@ def quoted_name(failed: Failed) -> Iterator[Fact]:
         if not failed.is_quoted_text(column) or _compared_with_column(failed, column):
             continue
         owners = _near_first(failed, failed.schema.tables_with(column.name))
-        near = nearest_columns(column.name, failed.schema, failed.tables)
+        near = failed.nearest_columns(column.name)
         names = [
             *(shown(table.name, column.name) for table in owners),
             *(shown(table.name, name) for table, name in near),
@@ -257,17 +258,17 @@ def odd_name(failed: Failed) -> Iterator[Fact]:
         return
     stumbled = fold(near["word"] or "") if near else ""
     bare = " ".join(token for token in tokens(failed.sql) if token[0] not in "'\"`")
-    for name in _odd_names(failed.schema):
+    for name in _odd_names(failed.schema, stumbled):
         words = " ".join(token.strip("`") for token in tokens(name))
         # A reserved word is mostly used as what it is: only where the parser stumbled is it a name.
         if words == stumbled or (" " in words and f" {words} " in f" {bare} "):
             yield "odd-name", f"The name {shown(name)} must stand in back-quotes."
 
 
-def _odd_names(schema: Schema) -> Iterator[str]:
+def _odd_names(schema: Schema, stumbled: str) -> Iterator[str]:
     for table in schema.tables:
         for name in (table.name, *(column.name for column in table.columns)):
-            if quoted(name) != name:
+            if (not name.isidentifier() or fold(name) == stumbled) and quoted(name) != name:
                 yield name
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from heapq import nlargest
 
 from core.database.schema import ForeignKey, Schema, Table, quoted
 
@@ -33,37 +34,33 @@ def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
     return ", ".join(every[:most]) + (f" (and {left_out} more)" if left_out > 0 else "")
 
 
-def folded(name: str) -> str:
-    """A name without case and without what joins its words."""
-    return name.translate(_JOINING).casefold()
+def folded(names: Sequence[str]) -> list[str]:
+    """The names without case and without what joins their words."""
+    return "\0".join(names).translate(_JOINING).casefold().split("\0") if names else []
 
 
-def nearest(wrong: str, names: Sequence[str]) -> list[tuple[float, int]]:
-    """The names like `wrong`, best first, as (similarity in percent, index in `names`)."""
+def nearest(wrong: str, names: Sequence[str]) -> dict[int, float]:
+    """Indexes of the names like `wrong`, best first, each with its similarity in percent."""
     from rapidfuzz import fuzz, process
 
     ranked = process.extract(
-        folded(wrong),
-        [folded(name) for name in names],
-        scorer=fuzz.ratio,
-        score_cutoff=NEAR,
-        limit=None,
+        *folded([wrong]), folded(names), scorer=fuzz.ratio, score_cutoff=NEAR, limit=None
     )
-    return [(score, index) for _, score, index in ranked]
+    return {index: score for _, score, index in ranked}
 
 
-def nearest_columns(wrong: str, schema: Schema, first: Sequence[Table]) -> list[tuple[Table, str]]:
+def nearest_columns(wrong: str, schema: Schema, first: Sequence[str]) -> list[tuple[Table, str]]:
     """The columns most like `wrong`, also read as table and column in one word (stadium_name);
-    those of the tables `first` before others that are about as near."""
-    preferred = {table.name for table in first}
+    those of the tables named in `first` before others that are about as near."""
     places = [(table, column.name) for table in schema.tables for column in table.columns]
     own = nearest(wrong, [name for _, name in places])
     whole = nearest(wrong, [table.name + name for table, name in places])
-    best: dict[int, float] = {}
-    for score, index in (*own, *whole):
-        bonus = PREFERENCE if places[index][0].name in preferred else 0.0
-        best[index] = max(best.get(index, 0.0), score + bonus)
-    ranked = sorted(best, key=lambda index: -best[index])[:MOST_NAMES]
+    best = {
+        index: max(own.get(index, 0.0), whole.get(index, 0.0))
+        + (PREFERENCE if places[index][0].name in first else 0.0)
+        for index in own | whole
+    }
+    ranked = nlargest(MOST_NAMES, best, key=lambda index: (best[index], -index))
     return [places[index] for index in ranked if best[index] > best[ranked[0]] - SPREAD]
 
 

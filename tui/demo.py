@@ -1,0 +1,36 @@
+"""The demonstration: which questions, in which order, and what is said about them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import sample_dbs
+from core.datasets.loading import load
+from core.errors import MeritoError
+from tui.session import Order
+
+
+def order(common: dict[str, Any]) -> Order:
+    """A run over the demonstration's questions, kept in the user's own store. Raises MeritoError
+    where the sample databases are incomplete."""
+    folder = sample_dbs.folder()
+    ids: list[str] = json.loads((folder / "demo.json").read_text(encoding="utf-8"))
+    by_id = {question.id: question for question in load(folder).questions}
+    missing = [wanted for wanted in ids if wanted not in by_id]
+    if missing:
+        raise MeritoError(
+            f"The demonstration names the question {missing[0]}, and the samples have none such.",
+            "Rebuild them: python -m sample_dbs.build",
+        )
+    return Order(stream=str(folder), questions=tuple(by_id[wanted] for wanted in ids), **common)
+
+
+def words_before() -> list[str]:
+    """What the reader is about to see."""
+    return [
+        "A small Qwen model on this machine now answers questions about sample databases.",
+        "Each first SQL is compared with the known answer. Where it is wrong, the model drafts",
+        "again, helped by facts about the failure and by what earlier repairs taught.",
+        "",
+    ]
