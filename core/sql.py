@@ -24,12 +24,27 @@ DEEPEST_PARSED = 20
 """Levels of nesting; sqlglot recurses some 25 frames a level, and how many frames are free depends
 on the caller. A fixed bound makes the same text give the same answer everywhere."""
 
-_QUERY_STARTS = frozenset({"select", "with", "values", "("})
+_QUERY_STARTS = ("select", "with", "values", "(")
 _OPENERS = frozenset({"(", "case"})
 _CLOSERS = frozenset({")", "end"})
 _PREFIXES = frozenset({"not", "-", "+", "~"})
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+
+_RESERVED_WORDS = """
+    add all alter and any as asc autoincrement between by case cast check collate commit
+    connect_by_root constraint create cross cube current_date current_time current_timestamp
+    current_user default deferrable delete desc describe distinct drop else end escape except
+    exists false fetch filter for foreign from full glob grant group having if ilike in index
+    indexed inner insert intersect interval into is isnull join lateral left like limit lock match
+    natural not nothing notnull null offset on or order outer over partitioned_by primary qualify
+    recursive references regexp returning revoke right rlike rollback rollup select set table
+    tablesample then to transaction true uncache union unique update using values when where
+    window with xor
+"""
+_RESERVED = frozenset(_RESERVED_WORDS.split())
+"""Names that keep their quotes: SQLite's reserved words, and what sqlglot reads as something else
+than a name when it stands bare."""
 
 _DOUBTFUL = "\ue000"
 """Marks a name in double quotes on its way through the parser; a text that contains this private
@@ -38,16 +53,19 @@ character already is compared by tokens."""
 _TOKEN = re.compile(
     r"""
       (?P<space> \s+ | --[^\n]* | /\*.*?(?:\*/|\Z) )
-    | (?P<string> '(?:[^']|'')*(?:'|\Z) )
-    | (?P<doubtful> "(?:[^"]|"")*(?:"|\Z) )
-    | (?P<tick> `(?:[^`]|``)*(?:`|\Z) )
-    | (?P<bracket> \[[^\]]*(?:\]|\Z) )
-    | (?P<number> (?:\d[\w]*(?:\.\d*)?|\.\d+)(?:(?<=[eE])[+-]\d+)? )
-    | (?P<word> [^\W\d][\w$]* )
+    | (?P<string> '(?:[^']|'')*(?:'|\Z) | "(?:[^"]|"")*(?:"|\Z) )
+    | (?P<tick> `(?:[^`]|``)*` )
+    | (?P<bracket> \[[^\]]*\] )
+    | (?P<open> [`\[].* )
+    | (?P<blob> [xX]'[^']*' )
+    | (?P<number> (?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\w* )
+    | (?P<word> [^\W\d][\w$]* | [?:@$]\w+ )
     | (?P<operator> \|\| | <> | <= | >= | == | != | << | >> | ->> | -> | . )
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+_FOLDED = frozenset({"word", "number", "blob", "tick"})
 
 _SAME_OPERATOR = {"!=": "<>", "==": "="}
 
@@ -72,16 +90,21 @@ def parsed(sql: str) -> exp.Query | None:
     return None if tree is None else tree.copy()
 
 
+def written(node: exp.Expr) -> str:
+    """The canonical text of a part of a tree. Raises what sqlglot raises, RecursionError included."""
+    return str(_generator().generate(node))
+
+
 def tokens(sql: str) -> Iterator[str]:
     """The folded tokens of any text at all, comments and spacing left out. Never raises."""
     for match in _TOKEN.finditer(sql):
         kind, text = match.lastgroup, match.group()
         if kind == "space":
             continue
-        if kind in ("word", "number"):
+        if kind in _FOLDED:
             yield fold(text)
-        elif kind in ("tick", "bracket"):
-            yield _bare_name(text)
+        elif kind == "bracket":
+            yield _ticked(fold(text[1:-1]))
         else:
             yield _SAME_OPERATOR.get(text, text)
 
@@ -97,7 +120,7 @@ def _normalised(sql: str) -> str:
     if tree is not None:
         # Whatever trouble the library has, the text can still be compared by tokens.
         with suppress(Exception):
-            return str(_generator().generate(tree))
+            return written(tree)
     return _by_tokens(sql)
 
 
@@ -111,12 +134,14 @@ def _by_tokens(sql: str) -> str:
 @lru_cache(maxsize=1024)
 def shared_tree(sql: str) -> exp.Query | None:
     """As `parsed`, without the copy: for readers that change nothing."""
-    if not _readable(sql):
+    # The folded text is what gets parsed, so that a text and its canonical form meet the same fate.
+    text = _by_tokens(sql)
+    if not _readable(text):
         return None
     from sqlglot import exp
 
     try:
-        statements = [tree for tree in _trees(sql) if tree is not None]
+        statements = [tree for tree in _trees(text) if tree is not None]
         if len(statements) != 1 or not isinstance(statements[0], exp.Query):
             return None
         return _canonical(statements[0])
@@ -125,21 +150,19 @@ def shared_tree(sql: str) -> exp.Query | None:
         return None
 
 
-def _readable(sql: str) -> bool:
+def _readable(text: str) -> bool:
     """Whether the parser may have a try: a query by its first word, short and flat enough."""
-    if len(sql) > LONGEST_PARSED or _DOUBTFUL in sql:
+    if len(text) > LONGEST_PARSED or _DOUBTFUL in text:
+        return False
+    if not text.startswith(_QUERY_STARTS):
         return False
     depth = run = 0
-    first = True
-    for token in tokens(sql):
-        if first and token not in _QUERY_STARTS:
-            return False
-        first = False
+    for token in text.split(" "):
         depth += (token in _OPENERS) - (token in _CLOSERS)
         run = run + 1 if token in _PREFIXES else 0
         if depth > DEEPEST_PARSED or run > DEEPEST_PARSED:
             return False
-    return not first
+    return True
 
 
 def _trees(sql: str) -> list[Any]:
@@ -190,74 +213,7 @@ def _fold_identifier(node: exp.Identifier) -> None:
 
 
 def _plain(name: str) -> bool:
-    return _PLAIN.match(name) is not None and name not in _reserved()
-
-
-@cache
-def _reserved() -> frozenset[str]:
-    """Words that the dialect reads as something other than a name, so quotes must stay."""
-    from sqlglot.dialects.sqlite import SQLite
-
-    words = SQLite.Tokenizer.KEYWORDS
-    return frozenset(fold(word) for word in words if word.isalpha()) | _RESERVED
-
-
-_RESERVED = frozenset(
-    {
-        "select",
-        "from",
-        "where",
-        "group",
-        "by",
-        "order",
-        "limit",
-        "offset",
-        "having",
-        "join",
-        "on",
-        "using",
-        "union",
-        "except",
-        "intersect",
-        "case",
-        "when",
-        "then",
-        "else",
-        "end",
-        "and",
-        "or",
-        "not",
-        "in",
-        "is",
-        "null",
-        "like",
-        "glob",
-        "between",
-        "exists",
-        "distinct",
-        "all",
-        "as",
-        "values",
-        "with",
-        "left",
-        "right",
-        "full",
-        "inner",
-        "outer",
-        "cross",
-        "natural",
-        "cast",
-        "collate",
-        "escape",
-    }
-)
-
-
-def _bare_name(quoted: str) -> str:
-    closing = "]" if quoted[0] == "[" else quoted[0]
-    inner = quoted[1:-1] if len(quoted) > 1 and quoted[-1] == closing else quoted[1:]
-    name = fold(inner.replace("``", "`") if closing == "`" else inner)
-    return name if _PLAIN.match(name) and name not in _RESERVED else _ticked(name)
+    return _PLAIN.match(name) is not None and name not in _RESERVED
 
 
 def _ticked(name: str) -> str:

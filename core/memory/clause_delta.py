@@ -1,0 +1,328 @@
+"""Two queries compared clause by clause, in lines that read well to a person and a small model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from sqlglot import exp
+
+from core.memory.clauses import (
+    Chain,
+    Clauses,
+    Part,
+    Source,
+    Tail,
+    chain,
+    clauses,
+    rename,
+    spelled_out,
+    subqueries,
+)
+from core.memory.token_delta import clipped
+from core.sql import tokens, written
+
+ALIKE = 0.4
+"""The least share of common tokens with which a removed and an inserted part are one replacement."""
+
+MOST_PAIRED = 24
+"""Parts a side that are compared with each other; more are listed as removed and inserted."""
+
+
+def compared(old: exp.Query, new: exp.Query) -> Iterator[str]:
+    """The changes from `old` to `new`; both trees are spelled out in place."""
+    yield from _chains(chain(spelled_out(old)), chain(spelled_out(new)))
+
+
+def _queries(old: exp.Query, new: exp.Query) -> Iterator[str]:
+    yield from _chains(chain(old), chain(new))
+
+
+def _chains(old: Chain, new: Chain) -> Iterator[str]:
+    yield from _ctes(old, new)
+    first = _kept(old, new)
+    for index, (was, became) in enumerate(
+        zip(old.queries[first[0] :], new.queries[first[1] :], strict=False)
+    ):
+        where = f"in query {index + 1}: " if max(len(old.queries), len(new.queries)) > 1 else ""
+        if min(len(old.queries), len(new.queries)) == 1:
+            where = ""
+        yield from (where + line for line in _selects(was, became))
+    yield from _operators(old, new, first)
+    yield from _tails(old.tail, new.tail)
+
+
+def _kept(old: Chain, new: Chain) -> tuple[int, int]:
+    """Where both chains begin to be compared: a single query may have become the second of two."""
+    if len(old.queries) == 1 and len(new.queries) == 2 and old.queries[0] == new.queries[1]:
+        return 0, 1
+    if len(new.queries) == 1 and len(old.queries) == 2 and new.queries[0] == old.queries[1]:
+        return 1, 0
+    return 0, 0
+
+
+def _operators(old: Chain, new: Chain, first: tuple[int, int]) -> Iterator[str]:
+    for was, became in zip(old.operators, new.operators, strict=False):
+        if was != became:
+            yield f"replaced {was} -> {became}"
+    for verb, longer, other, start in (
+        ("removed", old, new, first[0]),
+        ("inserted", new, old, first[1]),
+    ):
+        if start:
+            yield f"{verb} {_shown(longer.queries[0])} {longer.operators[0]} in front"
+            continue
+        for index in range(len(other.queries), len(longer.queries)):
+            yield f"{verb} {longer.operators[index - 1]} with {_shown(longer.queries[index])}"
+
+
+def _ctes(old: Chain, new: Chain) -> Iterator[str]:
+    for name, query in old.ctes.items():
+        if name in new.ctes:
+            yield from (f"in WITH {name}: {line}" for line in _queries(query, new.ctes[name]))
+        else:
+            yield f"removed WITH {name} AS ({_shown(query)})"
+    for name, query in new.ctes.items():
+        if name not in old.ctes:
+            yield f"inserted WITH {name} AS ({_shown(query)})"
+
+
+def _tails(old: Tail, new: Tail) -> Iterator[str]:
+    yield from _parts("order by", old.order, new.order, in_order=True)
+    yield from _setting("limit", old.limit, new.limit)
+    yield from _setting("offset", old.offset, new.offset)
+
+
+def _setting(name: str, was: str, became: str) -> Iterator[str]:
+    if was and became and was != became:
+        yield f"replaced {name} {was} -> {became}"
+    elif became and not was:
+        yield f"inserted {name} {became}"
+    elif was and not became:
+        yield f"removed {name} {was}"
+
+
+def _selects(old: exp.Query, new: exp.Query) -> Iterator[str]:
+    if not isinstance(old, exp.Select) or not isinstance(new, exp.Select):
+        if old != new:
+            yield f"replaced query {_shown(old)} -> {_shown(new)}"
+        return
+    was, became = _aligned(old, new)
+    if was.distinct != became.distinct:
+        yield "inserted distinct" if became.distinct else "removed distinct"
+    yield from _parts("column", was.columns, became.columns, in_order=True)
+    yield from _conditions(was, became)
+    yield from _parts("grouping by", was.grouping, became.grouping, in_order=True)
+
+
+def _aligned(old: exp.Select, new: exp.Select) -> tuple[Clauses, Clauses]:
+    """Both clauses; where one table took another's place, its columns are not listed one by one."""
+    was, became = clauses(old), clauses(new)
+    gone = _unmatched(was.sources, became.sources)
+    come = _unmatched(became.sources, was.sources)
+    if len(gone) == len(come) == 1 and gone[0].name != come[0].name:
+        rename(old, gone[0].name, come[0].name)
+        was = clauses(old)
+    return was, became
+
+
+def _conditions(old: Clauses, new: Clauses) -> Iterator[str]:
+    """Sources, and the predicates of ON, WHERE and HAVING: these move between each other."""
+    lines, joined_before, joined_after = _joins(old.sources, new.sources)
+    yield from lines
+    before = {"join condition": joined_before, "predicate": old.predicates, "having": old.having}
+    after = {"join condition": joined_after, "predicate": new.predicates, "having": new.having}
+    removed = {place: _without(before[place], after[place]) for place in before}
+    inserted = {place: _without(after[place], before[place]) for place in after}
+    for source in removed:
+        for target in inserted:
+            for part in _shared(removed[source], inserted[target]):
+                yield f"moved {clipped(part.text)} from {_PLACES[source]} to {_PLACES[target]}"
+    for place in removed:
+        yield from _changes(place, removed[place], inserted[place])
+
+
+_PLACES = {"join condition": "ON", "predicate": "WHERE", "having": "HAVING"}
+
+
+def _joins(
+    old: Sequence[Source], new: Sequence[Source]
+) -> tuple[list[str], tuple[Part, ...], tuple[Part, ...]]:
+    """Lines about the sources, and the join conditions of those that both queries have."""
+    gone = _unmatched(old, new)
+    come = _unmatched(new, old)
+    lines: list[str] = []
+    if len(gone) == len(come) == 1:
+        lines += _source_change(gone[0], come[0])
+        gone, come = [], []
+    lines += [f"removed {_joined(source, old)}" for source in gone]
+    lines += [f"inserted {_joined(source, new)}" for source in come]
+    lines += _kinds(old, new)
+    if not lines:
+        lines += _moves("table", old, new)
+    kept_before = tuple(part for s in old if s not in gone for part in s.conditions)
+    kept_after = tuple(part for s in new if s not in come for part in s.conditions)
+    return lines, kept_before, kept_after
+
+
+def _unmatched(sources: Sequence[Source], others: Sequence[Source]) -> list[Source]:
+    spare = Counter(source.text for source in others)
+    left = []
+    for source in sources:
+        if spare[source.text]:
+            spare[source.text] -= 1
+        else:
+            left.append(source)
+    return left
+
+
+def _source_change(gone: Source, come: Source) -> Iterator[str]:
+    if gone.query is not None and come.query is not None:
+        where = f" {come.name}" if come.name else ""
+        yield from (f"in the sub-query{where}: {line}" for line in _queries(gone.query, come.query))
+    else:
+        yield f"replaced table {clipped(gone.text)} -> {clipped(come.text)}"
+
+
+def _joined(source: Source, among: Sequence[Source]) -> str:
+    if len(among) == 1 or (source.join == "" and not source.conditions):
+        return f"table {clipped(source.text)}"
+    kind = source.join.lower() or "join"
+    return f"{kind} {clipped(source.clause)}"
+
+
+def _kinds(old: Sequence[Source], new: Sequence[Source]) -> Iterator[str]:
+    """Joins of the same source in another way. The first source has no join of its own, so a mere
+    change of order is no change of kind."""
+    before = {source.text: source for source in old if source.join}
+    for source in new:
+        was = before.get(source.text)
+        if was is None or not source.join or was.join == source.join:
+            continue
+        if {was.join, source.join} != {"CROSS JOIN", "JOIN"}:
+            yield f"replaced {was.join} -> {source.join} of {clipped(source.text)}"
+
+
+def _parts(name: str, old: Sequence[Part], new: Sequence[Part], *, in_order: bool) -> Iterator[str]:
+    removed, inserted = _without(old, new), _without(new, old)
+    if removed or inserted:
+        yield from _changes(name, removed, inserted)
+    elif in_order:
+        yield from _moves(name, old, new)
+
+
+def _changes(name: str, removed: list[Part], inserted: list[Part]) -> Iterator[str]:
+    """Replacements of parts that are alike, then what is left of each side."""
+    pairs = _pairs(removed, inserted, loose=name in ("column", "grouping by", "order by"))
+    for was, became in pairs:
+        yield from _replacement(name, was, became)
+    left = {id(part) for pair in pairs for part in pair}
+    yield from (f"removed {name} {clipped(p.text)}" for p in removed if id(p) not in left)
+    yield from (f"inserted {name} {clipped(p.text)}" for p in inserted if id(p) not in left)
+
+
+def _replacement(name: str, was: Part, became: Part) -> Iterator[str]:
+    old, new = was.node, became.node
+    inner_old, inner_new = subqueries(old), subqueries(new)
+    if len(inner_old) == len(inner_new) == 1 and was.shell == became.shell:
+        where = f"in the sub-query of {clipped(became.shell)}: "
+        yield from (where + line for line in _queries(inner_old[0], inner_new[0]))
+    elif _call(new) and new.this == old:
+        yield f"inserted function {_function(new)} around {name} {clipped(was.text)}"
+    elif _call(old) and old.this == new:
+        yield f"removed function {_function(old)} around {name} {clipped(became.text)}"
+    elif _call(old) and _call(new) and _function(old) != _function(new):
+        yield f"replaced function {clipped(was.text)} -> {clipped(became.text)}"
+    else:
+        yield f"replaced {name} {clipped(was.text)} -> {clipped(became.text)}"
+
+
+def _call(node: exp.Expr) -> bool:
+    """Whether the node reads NAME(...): the library counts OR and CASE as functions, too."""
+    return isinstance(node, exp.Func) and not isinstance(node, exp.Binary | exp.Case | exp.Cast)
+
+
+def _function(node: exp.Expr) -> str:
+    return written(node).split("(", 1)[0]
+
+
+def _pairs(removed: list[Part], inserted: list[Part], *, loose: bool) -> list[tuple[Part, Part]]:
+    """Each removed part with the inserted one that is most like it. `loose` pairs what is left in
+    order of place: another column in the same clause is a replacement even if nothing is alike."""
+    if max(len(removed), len(inserted)) > MOST_PAIRED:
+        return []
+    bags = {id(part): Counter(tokens(part.text)) for part in (*removed, *inserted)}
+    scored = sorted(
+        (
+            (-_likeness(bags[id(was)], bags[id(became)]), i, j)
+            for i, was in enumerate(removed)
+            for j, became in enumerate(inserted)
+        ),
+    )
+    mates: dict[int, int] = {}
+    for likeness, i, j in scored:
+        if -likeness >= ALIKE and i not in mates and j not in mates.values():
+            mates[i] = j
+    if loose:
+        spare = [j for j in range(len(inserted)) if j not in mates.values()]
+        mates |= dict(zip((i for i in range(len(removed)) if i not in mates), spare, strict=False))
+    return [(removed[i], inserted[j]) for i, j in sorted(mates.items())]
+
+
+def _likeness(old: Counter[str], new: Counter[str]) -> float:
+    return (old & new).total() / max(1, (old | new).total())
+
+
+def _moves(name: str, old: Sequence[Part | Source], new: Sequence[Part | Source]) -> Iterator[str]:
+    """The fewest parts that must move to turn one order into the other."""
+    places: dict[str, list[int]] = {}
+    for index, part in enumerate(old):
+        places.setdefault(part.text, []).append(index)
+    came_from = [places[part.text].pop(0) for part in new]
+    staying = set(_longest_rising(came_from))
+    for index, origin in enumerate(came_from):
+        if origin not in staying:
+            yield f"moved {name} {clipped(new[index].text)} from place {origin + 1} to {index + 1}"
+
+
+def _longest_rising(numbers: Sequence[int]) -> list[int]:
+    from bisect import bisect_left
+
+    tops: list[int] = []
+    before: dict[int, int | None] = {}
+    for number in numbers:
+        at = bisect_left(tops, number)
+        before[number] = tops[at - 1] if at else None
+        tops[at : at + 1] = [number]
+    rising: list[int] = []
+    last = tops[-1] if tops else None
+    while last is not None:
+        rising.append(last)
+        last = before[last]
+    return rising
+
+
+def _without(parts: Iterable[Part], others: Iterable[Part]) -> list[Part]:
+    spare = Counter(part.text for part in others)
+    left = []
+    for part in parts:
+        if spare[part.text]:
+            spare[part.text] -= 1
+        else:
+            left.append(part)
+    return left
+
+
+def _shared(removed: list[Part], inserted: list[Part]) -> list[Part]:
+    """Parts that are in both lists, taken out of both."""
+    left = _without(removed, inserted)
+    if len(left) == len(removed):
+        return []
+    both = _without(removed, left)
+    inserted[:] = _without(inserted, both)
+    removed[:] = left
+    return both
+
+
+def _shown(query: exp.Query) -> str:
+    return clipped(written(query))
