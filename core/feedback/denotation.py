@@ -157,9 +157,10 @@ class Denotation:
         silent = says_nothing(text)
         if not sql.strip() or (silent and not self.protocol.empty_may_be_right):
             return self._wrong(Status.EXECUTION_ERROR, NO_SQL)
-        as_it_stands = text.strip() == sql.strip() and not is_followed(text)
-        known = execution if as_it_stands else None
-        soft: list[float] = []
+        known = None
+        if text.strip() == sql.strip() and not is_followed(text):
+            known = execution
+        score = Score(status=Status.CORRECT)
         for case in gold.cases:
             if silent:
                 run = Execution(outcome=Outcome.OK)
@@ -167,26 +168,26 @@ class Denotation:
                 run = known
             else:
                 run = await self._run(case.path, text)
-            score = await self._compare(run, case, gold.order_matters)
+            failure = self._failure(run, case)
+            if failure is None:
+                score = await asyncio.to_thread(self._compared, run, case, gold.order_matters)
+            else:
+                score = failure
             if not score.correct:
                 return self._as_written(score, execution)
-            if score.soft is not None:
-                soft.append(score.soft)
-        return Score(status=Status.CORRECT, soft=sum(soft) / len(soft) if soft else None)
+        return score
 
-    async def _compare(self, run: Execution, case: _Case, order_matters: bool) -> Score:
-        failure = self._failure(run, case)
-        if failure is not None:
-            return failure
+    def _compared(self, run: Execution, case: _Case, order_matters: bool) -> Score:
+        """Runs in a thread: large results take seconds."""
         rows = published_rows(run)
         try:
-            equal = await asyncio.to_thread(self.protocol.equal, rows, case.rows, order_matters)
+            equal = self.protocol.equal(rows, case.rows, order_matters)
         except TooHard:
             return self._wrong(Status.EXECUTION_ERROR, TOO_HARD, limit_hit=True)
         soft = self.protocol.soft
         return Score(
             status=Status.CORRECT if equal else Status.DENOTATION_MISMATCH,
-            soft=None if soft is None else await asyncio.to_thread(soft, rows, case.rows),
+            soft=None if soft is None else soft(rows, case.rows),
         )
 
     def _failure(self, run: Execution, case: _Case) -> Score | None:
@@ -264,7 +265,8 @@ class Denotation:
             broken = _BROKEN.get(run.outcome, "") or (_TOO_LARGE if run.truncated else "")
             if broken:
                 return _Gold(broken=broken)
-            cases.append(_Case(path, published_rows(run), run.seconds))
+            rows = await asyncio.to_thread(published_rows, run)
+            cases.append(_Case(path, rows, run.seconds))
         return _Gold(tuple(cases), self.protocol.order_matters(text))
 
 
