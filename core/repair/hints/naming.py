@@ -44,7 +44,7 @@ def nearest(wrong: str, names: Sequence[str]) -> dict[int, float]:
     from rapidfuzz import fuzz, process
 
     ranked = process.extract(
-        *folded([wrong]), folded(names), scorer=fuzz.ratio, score_cutoff=NEAR, limit=None
+        folded([wrong])[0], folded(names), scorer=fuzz.ratio, score_cutoff=NEAR, limit=None
     )
     return {index: score for _, score, index in ranked}
 

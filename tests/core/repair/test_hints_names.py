@@ -26,6 +26,7 @@ def tells(hints: tuple[Hint, ...], mutant: Mutant) -> bool:
     return any(re.search(form, text, re.I) for form in forms)
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.data
 @pytest.mark.slow
 async def test_every_wrong_name_gets_its_true_owner(data_folder: Path) -> None:
