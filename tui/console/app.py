@@ -45,7 +45,8 @@ class MeritoApp(App[int]):
     `events` is a live run's stream (already recorded, if it is to be kept) and `control` its hand;
     `library` and `archive` are the store's memories and runs. `open_run` puts all of these together
     after the first paint instead. Read-only means that the console holds neither a control nor a
-    library that takes decisions. `notice` stays on the screen: something to know about the store.
+    library that takes decisions. `stored` says that the events are of the past: what happened then
+    is shown, not announced. `notice` stays on the screen: something to know about the store.
     """
 
     TITLE = "Merito"
@@ -72,6 +73,7 @@ class MeritoApp(App[int]):
         room: str = "run",
         replay_run: str | None = None,
         replay_speed: float = 1,
+        stored: bool = False,
         notice: str = "",
         who: str = "",
     ) -> None:
@@ -80,6 +82,7 @@ class MeritoApp(App[int]):
         self.library = self._permitted(library)
         self.archive = archive
         self.notice = notice
+        self.stored = stored
         self.failure: Exception | None = None
         """Why the run could not even begin."""
         self._open_run = open_run

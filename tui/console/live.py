@@ -143,6 +143,7 @@ def _on_store(
         read_only=read_only,
         theme=theme,
         replay_run=chosen,
+        stored=True,
         notice=store.notice,
     )
 

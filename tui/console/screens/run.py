@@ -34,10 +34,7 @@ class RunScreen(WatchScreen):
         """The panes, who waits to be judged, and what should be told."""
         super().refresh_view()
         self._ask_for_judgement()
-        for happening in self.session.view.happenings:
-            if happening.at > self._told:
-                self._told = happening.at
-                self.tell(happening.words, serious=happening.serious)
+        self._announce()
 
     def no_run_words(self) -> str:
         """How to get a run onto this screen."""
@@ -119,6 +116,16 @@ class RunScreen(WatchScreen):
             "enter sends it; a remark is shown to the model, none is fine; esc takes it back",
             judge,
         )
+
+    def _announce(self) -> None:
+        """Tell what happened to the run as a whole, each thing once, the same words not twice."""
+        news = [each for each in self.session.view.happenings if each.at > self._told]
+        if not news:
+            return
+        self._told = news[-1].at
+        if not self.console_app.stored:
+            for words, serious in dict.fromkeys((each.words, each.serious) for each in news):
+                self.tell(words, serious=serious)
 
     def _judge(self, asked: tuple[int, int], judgement: Judgement) -> None:
         if not self.session.judge(*asked, judgement):

@@ -33,7 +33,7 @@ class WatchScreen(RoomScreen):
         """Whether the panes go with the live question."""
         self._attempt: int | None = None
         """The selected attempt; None means the newest, whichever that is."""
-        self._drawn: object = None
+        self._drawn: tuple[object, ...] | None = None
         self._recalling: int | None = None
 
     def compose_body(self) -> Iterable[Widget]:
@@ -84,6 +84,12 @@ class WatchScreen(RoomScreen):
         queue.border_subtitle = Content(f"{where}, search: {queue.search}" if queue.search else where)
         self._show_episode()
 
+    def _begin_reading(self, sheet: Episode, episode: EpisodeView | None) -> None:
+        """A finished episode is read from its beginning, an open one where it stands."""
+        sheet.scroll_home(animate=False)
+        if episode is not None and episode.outcome is None and episode.attempts:
+            sheet.reveal((episode.position, len(episode.attempts) - 1))
+
     def no_run_words(self) -> str:
         """What to do where there is no run to watch."""
         raise NotImplementedError
@@ -96,18 +102,19 @@ class WatchScreen(RoomScreen):
         view, position = self.session.view, self.queue.position
         episode, attempt = self.episode, self.attempt
         selected = attempt.number if attempt is not None else 0
-        now = (view.figures.run, position, episode and (episode.began, episode.version), selected)
+        now = (view.figures.run, position, selected, episode and (episode.began, episode.version))
         if now == self._drawn:
             return
-        self._drawn = now
+        before, self._drawn = self._drawn, now
         view.pin(position)
         sheet = self.query_one(Episode)
+        was_at_end = sheet.at_end
         sheet.show_episode(episode, view.budget, selected, self._why_empty(position))
         self.query_one(Memories).show_attempt(attempt, view.budget)
-        if episode is not None and attempt is not None:
-            sheet.reveal((episode.position, attempt.number))
-            if episode.outcome is not None and self._attempt is None:
-                sheet.reveal(("end", episode.position))
+        if before is None or before[:2] != now[:2]:
+            self._begin_reading(sheet, episode)
+        elif attempt is not None and (was_at_end or before[2] != selected):
+            sheet.reveal((position, selected))
         if position is not None and view.forgotten(position) and self._recalling != position:
             self._recalling = position
             self.console_app.start(self._recall(position))

@@ -86,6 +86,11 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=start + height - room, animate=False)
 
     @property
+    def at_end(self) -> bool:
+        """Whether the last line is in view."""
+        return self.scroll_offset.y + self.size.height >= len(self._strips)
+
+    @property
     def text(self) -> str:
         """Everything on the sheet as plain text."""
         return "\n".join(strip.text.rstrip() for strip in self._strips)

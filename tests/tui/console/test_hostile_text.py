@@ -1,0 +1,190 @@
+"""Hostile text in every place that shows data: nothing crashes, nothing vanishes, nothing reaches
+the terminal raw."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import pytest
+
+from core.database.rows import Outcome, ResultTable
+from core.errors import MeritoError
+from core.feedback.verdict import Status
+from core.memory.entry import ReviewDecision, ReviewState
+from core.question import Question
+from core.run.events import (
+    AnswerWritten,
+    AttemptJudged,
+    EpisodeEnded,
+    Hint,
+    MemoriesRetrieved,
+    ModelStumbled,
+    PromptSent,
+    RunStarted,
+    SqlExecuted,
+    TokenDelta,
+)
+from tests.streams import EPOCH, run_events, settings
+from tests.tui.console.stage import SIZES, Shelves, console, notices, on_screen, settled, until
+from tui.console.screens.dialogs import Sheet
+
+HOSTILE = {
+    "closing tag": "[/x] [/] [/bold] [",
+    "bracketed names": "[Table].[Column] [@click=app.quit]x[/] [link=http://x]",
+    "braces": "{0} {name} {{}} %s %(x)s $text $ink-bad",
+    "escapes": "\x1b[31m\x1b[2J\x1b]0;title\x07 \x9b31m \x1b]52;c;eA==\x07",
+    "right to left": "‮gnp.exe‬ שלום مرحبا \u2066x\u2069",
+    "wide": "日本語テキスト 👩‍👩‍👧‍👦 🏳️‍🌈 é̀̂ ﷽",
+    "controls": "a\x00b\x01c\x7f\r\n\tnext\x0b\x0c\x85\u2028\u2029",
+    "surrogates": "\ud800 \udcff x \udfff",
+    "endless word": "x" * 3_000,
+    "megabyte": "[/m] " + "y" * 1_000_000,
+}
+
+
+def poisoned(text: str) -> list:
+    """A run with the text in every field that comes from outside."""
+    events = []
+    table = ResultTable(
+        outcome=Outcome.OK, columns=(text, text), rows=((text, 1), (None, text)), row_count=2
+    )
+    asked = [Question(id=text, database=text, text=text, evidence=text, difficulty=text)] * 8
+    for event in run_events(8, deltas=True, reflections=True):
+        changes: dict[str, object] = {}
+        if isinstance(event, RunStarted):
+            model = msgspec.structs.replace(event.model, name=text, engine=text)
+            changes = {
+                "questions": tuple(asked),
+                "settings": settings(dataset=text, strategy=text),
+                "model": model,
+                "problems": (text,),
+            }
+        elif isinstance(event, TokenDelta):
+            changes = {"text": text}
+        elif isinstance(event, PromptSent):
+            changes = {"hints": (Hint(kind=text, text=text, attempt=0),), "template": text}
+        elif isinstance(event, AnswerWritten):
+            changes = {"text": text, "sql": text, "extraction": (text,)}
+        elif isinstance(event, SqlExecuted):
+            changes = {"sql": text, "result": table}
+        elif isinstance(event, AttemptJudged):
+            changes = {"sql": text, "message": text, "rule": text, "remark": text, "judge": text}
+            if event.status is not Status.CORRECT and event.attempt == 1:
+                changes["refused"] = text
+        elif isinstance(event, ModelStumbled):
+            changes = {"problem": text, "mend": text}
+        elif isinstance(event, MemoriesRetrieved):
+            changes = {"entries": tuple(tainted(entry, text) for entry in event.entries)}
+        elif isinstance(event, EpisodeEnded):
+            changes = {"note": text, "memory": event.memory and tainted(event.memory, text)}
+        if hasattr(event, "question"):
+            changes["question"] = asked[0]
+        events.append(msgspec.structs.replace(event, **changes))
+    return events
+
+
+def tainted(entry, text: str):
+    context = msgspec.structs.replace(
+        entry.context,
+        question=text,
+        database=text,
+        schema_text=text,
+        failed_sql=text,
+        message=text,
+        evidence=text,
+    )
+    return msgspec.structs.replace(
+        entry,
+        context=context,
+        revised_sql=text + " changed",
+        delta=(text,),
+        outcome_message=text,
+        encoder_cuts=(text,),
+    )
+
+
+def raw_left(text: str) -> set[str]:
+    """Characters on screen that a terminal would act on."""
+    return {
+        char
+        for char in text
+        if (ord(char) < 32 and char != "\n")
+        or 0x7F <= ord(char) < 0xA0
+        or 0xD800 <= ord(char) < 0xE000
+        or char in "\u202e\u202c\u2066\u2069\u2028\u2029"
+    }
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_every_screen_bears_it(name: str, size: tuple[int, int]) -> None:
+    text = HOSTILE[name]
+    events = poisoned(text)
+    library = Shelves(events)
+    app = console(events, library=library)
+    library.decisions.append(
+        ReviewDecision(
+            memory=library._entries[0].id, state=ReviewState.REJECTED, who=text, at=EPOCH, remark=text
+        )
+    )
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.session.view.ended)
+        await settled(pilot)
+        for keys in (("g", "down", "down"), ("tab",), ("tab",), ("tab",), ("enter", "enter"), ("escape",)):
+            await pilot.press(*keys)
+            await settled(pilot)
+            assert raw_left(on_screen(app)) == set()
+        for room in ("2", "3"):
+            await pilot.press(room)
+            await settled(pilot)
+            await pilot.press("tab")
+            await settled(pilot)
+            assert raw_left(on_screen(app)) == set()
+        await pilot.press("o")
+        await settled(pilot)
+        assert raw_left(on_screen(app)) == set()
+
+
+@pytest.mark.parametrize("name", ["closing tag", "bracketed names", "braces"])
+async def test_nothing_vanishes(name: str) -> None:
+    text = HOSTILE[name]
+    app = console(poisoned(text))
+    async with app.run_test(size=(200, 60)) as pilot:
+        await until(pilot, lambda: app.session.view.ended)
+        await settled(pilot)
+        await pilot.press("g")
+        await settled(pilot)
+        shown = re.sub(r"\s+", " ", on_screen(app))
+        assert text[:40].strip() in shown
+        await pilot.press("2")
+        await settled(pilot)
+        assert text[:40].strip() in re.sub(r"\s+", " ", on_screen(app))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_notices_banners_and_the_detail_sheet_bear_it(name: str) -> None:
+    text = HOSTILE[name]
+    app = console(poisoned(text), notice=text)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        app.trouble(MeritoError(text, text))
+        app.trouble(ValueError(text))
+        app.session.failure = text
+        app.changed()
+        await settled(pilot)
+        assert notices(app)
+        assert raw_left(on_screen(app)) == set()
+        app.screen_stack[0].action_detail()
+        await until(pilot, lambda: isinstance(app.screen, Sheet))
+        await settled(pilot)
+        assert raw_left(on_screen(app)) == set()
+
+
+async def test_a_copy_of_surrogates_does_not_break() -> None:
+    app = console(poisoned(HOSTILE["surrogates"]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("c", "C")
+        await settled(pilot)
+        assert len(notices(app)) >= 1
