@@ -44,7 +44,7 @@ def harbour(folder: Path) -> Path:
     with sqlite3.connect(file) as conn:
         conn.executescript(
             "CREATE TABLE boat (id INTEGER PRIMARY KEY, name TEXT, crew INTEGER);"
-            "CREATE TABLE trip (id INTEGER PRIMARY KEY, boat_id INTEGER REFERENCES boat(id), fish REAL);"
+            "CREATE TABLE trip (id INTEGER PRIMARY KEY, boat_id INTEGER REFERENCES boat, fish REAL);"
             "INSERT INTO boat VALUES (1, 'Alba', 4), (2, 'Brisa', 2), (3, 'Coral', 7);"
             "INSERT INTO trip VALUES (1, 1, 10.5), (2, 3, NULL);"
         )

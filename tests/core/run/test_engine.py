@@ -390,9 +390,13 @@ class TestModelFails:
         model = ScriptedModel([wrapped(WRONG), ModelTrouble("The model is gone.", "Pull it.")])
         seen: list[AnyEvent] = []
         async with staged(tmp_path, model, questions(1)) as run:
-            with pytest.raises(ModelTrouble, match="gone"):
+
+            async def watched() -> None:
                 async for event in run.events():
-                    seen.append(event)
+                    seen.append(event)  # noqa: PERF401 (what came before the exception counts)
+
+            with pytest.raises(ModelTrouble, match="gone"):
+                await watched()
         assert seen[-1].reason == "the model failed"
         assert not of(EpisodeEnded, seen)
         assert len(of(AttemptJudged, seen)) == 1
