@@ -34,6 +34,8 @@ _ADDRESS_SPACE_BYTES = 1536 * guard.MIB
 _FILE_BYTES = 16 * guard.MIB
 """More than the index of a write-ahead log needs, the one thing that reading may create."""
 _MOST_BUSY_SECONDS = 2.0
+_PRIMARY_CODE = 0xFF
+"""Masks what SQLite's extended error codes add."""
 _MESSAGE_CHARACTERS = 2_000
 _ROW_BYTES, _CELL_BYTES = 56, 40
 """What Python spends on a row and on a cell beside the cell's text."""
@@ -150,7 +152,8 @@ class Statement:
             except sqlite3.OperationalError as error:
                 waited = time.monotonic() - self.started
                 patience = min(_MOST_BUSY_SECONDS, (self._until - self.started) / 2)
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or waited > patience:
+                code = getattr(error, "sqlite_errorcode", 0)
+                if code & _PRIMARY_CODE != sqlite3.SQLITE_BUSY or waited > patience:
                     raise
 
     def _send_rows(self, cursor: sqlite3.Cursor) -> None:
@@ -274,6 +277,8 @@ def _worded(error: Exception, name: str, opened: Opened | None) -> str:
         return "more than one statement"
     if name == opening.HOT_JOURNAL:
         return "the database has a hot journal: an interrupted write waits to be rolled back"
+    if isinstance(error, UnicodeDecodeError):
+        return "the name of a column is not valid UTF-8"
     if isinstance(error, OSError):
         return "unable to open database file"
     if text.startswith(_REFUSALS) and opened is not None and opened.authorizer.refused:

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from core.database.rows import Execution, ResultTable
+    from rich.console import Console, ConsoleOptions
+    from rich.table import Table
+    from rich.text import Text
+
+    from core.database.rows import Cell, Execution, ResultTable
 
 _DRAWN_CELL = 2_000
+_PIPE_WIDTH = 100_000
+_TOO_WIDE = 2
+"""A table this many times wider than the terminal is drawn value by value."""
 _JSON_CELL = 130_000
 """Room for all that the sandbox's own cap on a cell lets through, a blob's hexadecimals too."""
 
@@ -114,19 +121,56 @@ def _as_json(table: ResultTable) -> str:
 
 def _print(table: ResultTable) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.measure import Measurement
     from rich.text import Text
 
     if table.error:
         Console(stderr=True).print(Text(f"{table.outcome.value}: {table.error}"), soft_wrap=True)
         return
-    console = Console()
+    # A pipe has no width: rows stay whole for whoever reads on.
+    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    drawn = _across(table)
+    if Measurement.get(console, _unbounded(console), drawn).maximum > _TOO_WIDE * console.width:
+        drawn = _down(table)
+    console.print(drawn)
+    rows = "1 row" if table.row_count == 1 else f"{table.row_count:,} rows"
+    cut = " (cut: there is more)" if table.truncated else ""
+    console.print(Text(f"{rows}{cut}, {table.seconds * 1000:.1f} ms", style="dim"))
+
+
+def _unbounded(console: Console) -> ConsoleOptions:
+    return console.options.update(max_width=_PIPE_WIDTH)
+
+
+def _across(table: ResultTable) -> Table:
+    """One column a column."""
+    from rich.table import Table
+    from rich.text import Text
+
     drawn = Table()
     for name in table.columns:
         drawn.add_column(Text(name), overflow="fold")
     for row in table.rows:
-        drawn.add_row(*(Text("NULL", style="dim") if cell is None else Text(str(cell)) for cell in row))
-    console.print(drawn)
-    rows = f"{table.row_count:,} {'row' if table.row_count == 1 else 'rows'}"
-    cut = f", cut at {len(table.rows):,}" if table.truncated else ""
-    console.print(Text(f"{rows}{cut}, {table.seconds * 1000:.1f} ms", style="dim"))
+        drawn.add_row(*(_cell(value) for value in row))
+    return drawn
+
+
+def _down(table: ResultTable) -> Table:
+    """One line a value, for results much wider than the terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(show_header=False)
+    drawn.add_column(no_wrap=True)
+    drawn.add_column(overflow="fold")
+    for row in table.rows:
+        for name, value in zip(table.columns, row, strict=True):
+            drawn.add_row(Text(name), _cell(value))
+        drawn.add_section()
+    return drawn
+
+
+def _cell(value: Cell) -> Text:
+    from rich.text import Text
+
+    return Text("NULL", style="dim") if value is None else Text(str(value))

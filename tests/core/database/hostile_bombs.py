@@ -12,7 +12,11 @@ STOPPED = TIMEOUT | LIMIT
 ENDED = OK | STOPPED
 """It may even finish: a fast machine, or a newer SQLite that is cleverer about it."""
 
-_ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+ONE_LONG_STEP = "SELECT instr(zeroblob(15000000), zeroblob(7000000) || x'01')"
+"""A single opcode that no progress handler can interrupt."""
+
+_NUMBERS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
 _MANY = "orders a, orders b, orders c, orders d, orders e"
 
 BOMBS: dict[str, tuple[frozenset[Outcome], str, list[str]]] = {
@@ -86,10 +90,10 @@ BOMBS: dict[str, tuple[frozenset[Outcome], str, list[str]]] = {
             f"SELECT group_concat(printf('%01000d', a.id)) FROM {_MANY}",
             f"SELECT json_group_array(a.note) FROM {_MANY}",
             f"SELECT json_group_object(a.id || ',' || b.id, c.note) FROM {_MANY}",
-            f"{_ENDLESS} SELECT group_concat(x, printf('%01000d', x)) FROM n",
-            f"{_ENDLESS} SELECT DISTINCT randomblob(1000000) FROM n ORDER BY 1",
-            f"{_ENDLESS} SELECT randomblob(100000) FROM n ORDER BY 1",
-            f"{_ENDLESS} SELECT max(hex(randomblob(1000000))) OVER (ORDER BY x DESC) FROM n",
+            f"{_NUMBERS} SELECT group_concat(x, printf('%01000d', x)) FROM n",
+            f"{_NUMBERS} SELECT DISTINCT randomblob(1000000) FROM n ORDER BY 1",
+            f"{_NUMBERS} SELECT randomblob(100000) FROM n ORDER BY 1",
+            f"{_NUMBERS} SELECT max(hex(randomblob(1000000))) OVER (ORDER BY x DESC) FROM n",
             "WITH RECURSIVE s(t) AS (SELECT 'xxxxxxxxxx' UNION ALL SELECT t || t FROM s)"
             " SELECT length(t) FROM s",
             "WITH RECURSIVE b(t) AS (SELECT zeroblob(9000000) UNION ALL SELECT t FROM b)"
@@ -106,16 +110,16 @@ BOMBS: dict[str, tuple[frozenset[Outcome], str, list[str]]] = {
         TIMEOUT,
         "deadline",
         [
-            f"{_ENDLESS} SELECT count(*) FROM n",
-            f"{_ENDLESS} SELECT * FROM n WHERE x < 0",
-            f"{_ENDLESS} SELECT max(x) FROM n",
-            f"{_ENDLESS} SELECT * FROM customers WHERE id NOT IN (SELECT x + 1000 FROM n)",
+            ENDLESS,
+            f"{_NUMBERS} SELECT * FROM n WHERE x < 0",
+            f"{_NUMBERS} SELECT max(x) FROM n",
+            f"{_NUMBERS} SELECT * FROM customers WHERE id NOT IN (SELECT x + 1000 FROM n)",
             "WITH RECURSIVE f(a, b) AS (SELECT 0, 1 UNION ALL SELECT b, a + b FROM f)"
             " SELECT sum(a * 1.0) FROM f",
             "WITH RECURSIVE d(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM d UNION ALL"
             " SELECT x + 2 FROM d) SELECT count(*) FROM d",
-            f"{_ENDLESS} SELECT EXISTS (SELECT 1 FROM n WHERE x = 0)",
-            f"SELECT (SELECT count(*) FROM ({_ENDLESS} SELECT x FROM n))",
+            f"{_NUMBERS} SELECT EXISTS (SELECT 1 FROM n WHERE x = 0)",
+            f"SELECT (SELECT count(*) FROM ({_NUMBERS} SELECT x FROM n))",
         ],
     ),
     "cross join": (
@@ -143,7 +147,7 @@ BOMBS: dict[str, tuple[frozenset[Outcome], str, list[str]]] = {
         [
             "SELECT instr(hex(zeroblob(7900000)), hex(zeroblob(3000000)) || '1')",
             "SELECT replace(hex(zeroblob(7900000)), hex(zeroblob(3000000)) || '1', '')",
-            "SELECT rtrim(hex(zeroblob(7900000)) , '1' || replace(hex(zeroblob(500000)), '0', 'é'))",
+            "SELECT rtrim(hex(zeroblob(7900000)), replace(hex(zeroblob(500000)), '0', 'é') || '0')",
             "SELECT instr(zeroblob(15000000), zeroblob(7000000) || x'01') FROM orders",
             "SELECT count(*) FROM orders a, orders b"
             " WHERE instr(hex(zeroblob(200000)), a.note || b.note)",

@@ -121,6 +121,12 @@ def test_a_table_for_people(shop: Path) -> None:
     assert result.exit_code == 0
 
 
+def test_a_wide_table_stays_on_its_lines_in_a_pipe(shop: Path) -> None:
+    wide = ", ".join(f"'value {n}' AS column_{n}" for n in range(60))
+    lines = run(shop, f"SELECT {wide}").stdout.splitlines()
+    assert sum("value" in line for line in lines) == 1
+
+
 def test_data_is_never_markup(shop: Path) -> None:
     result = run(shop, "SELECT '[/red][bold]x[/]' AS \"[link=evil]\", char(27) || '[2J'")
     assert "[/red][bold]x[/]" in result.stdout
