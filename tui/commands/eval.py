@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _INDEXES_SHOWN = 8
+_LINE = 300
 
 
 class _Settings(NamedTuple):
@@ -129,13 +130,16 @@ def _progress(total: int) -> Iterator[Callable[[Decision], None]]:
     from rich.console import Console
     from rich.progress import Progress
 
+    from tui.view.legible import one_line
+
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("Scoring", total=total)
 
         def advance(decision: Decision) -> None:
             progress.advance(task)
             if decision.status == "BROKEN":
-                progress.console.print(decision.error, markup=False, highlight=False, soft_wrap=True)
+                line = one_line(decision.error, _LINE)
+                progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
         yield advance
 

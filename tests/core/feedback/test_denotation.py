@@ -283,6 +283,7 @@ async def test_an_unknown_protocol_is_named(sandbox: Sandbox, folder: DatabaseFo
 
 
 @pytest.mark.data
+@pytest.mark.slow
 @pytest.mark.parametrize("benchmark", ["spider", "bird"])
 async def test_every_gold_query_is_right_against_itself(
     sandbox: Sandbox, data_folder: Path, benchmark: str
@@ -299,6 +300,7 @@ async def test_every_gold_query_is_right_against_itself(
 
 
 @pytest.mark.data
+@pytest.mark.slow
 async def test_real_predictions_are_judged_as_the_literal_reading_says(
     sandbox: Sandbox, data_folder: Path
 ) -> None:

@@ -186,6 +186,7 @@ def test_a_file_that_is_not_there_is_a_usage_error(
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_the_benchmarks_gold_against_itself(
     data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
