@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec import structs
 from sqlglot import exp
 
 from core.memory.clauses import (
@@ -19,19 +19,25 @@ from core.memory.clauses import (
     spelled_out,
     subqueries,
 )
-from core.memory.token_delta import clipped
-from core.sql import tokens, written
-
-ALIKE = 0.4
-"""The least share of common tokens with which a removed and an inserted part are one replacement."""
-
-MOST_PAIRED = 24
-"""Parts a side that are compared with each other; more are listed as removed and inserted."""
+from core.memory.matching import Text, moves, pairs, take_shared, without
+from core.memory.token_delta import clipped, token_delta
+from core.sql import written
 
 
-def compared(old: exp.Query, new: exp.Query) -> Iterator[str]:
-    """The changes from `old` to `new`; both trees are spelled out in place."""
-    yield from _chains(chain(spelled_out(old)), chain(spelled_out(new)))
+def compared(old: exp.Query, new: exp.Query) -> tuple[str, ...]:
+    """The changes from `old` to `new`; both trees are spelled out in place.
+
+    Two queries that differ in aliases or qualifiers alone give one line that says so; where parts
+    differ that are no clause of `Clauses`, the lines are those of a token delta.
+    """
+    was, became = spelled_out(old), spelled_out(new)
+    lines = tuple(_queries(was, became))
+    if lines:
+        return lines
+    before, after = written(was), written(became)
+    if before == after:
+        return ("replaced aliases or qualifiers, and nothing else",)
+    return token_delta(before, after)
 
 
 def _queries(old: exp.Query, new: exp.Query) -> Iterator[str]:
@@ -116,14 +122,39 @@ def _selects(old: exp.Query, new: exp.Query) -> Iterator[str]:
 
 
 def _aligned(old: exp.Select, new: exp.Select) -> tuple[Clauses, Clauses]:
-    """Both clauses; where one table took another's place, its columns are not listed one by one."""
+    """Both clauses. Where one table took another's place, a part that differs by that alone counts
+    as the same, so that the change is told once."""
     was, became = clauses(old), clauses(new)
-    gone = _unmatched(was.sources, became.sources)
-    come = _unmatched(became.sources, was.sources)
-    if len(gone) == len(come) == 1 and gone[0].name != come[0].name:
-        rename(old, gone[0].name, come[0].name)
-        was = clauses(old)
-    return was, became
+    gone = without(was.sources, became.sources)
+    come = without(became.sources, was.sources)
+    if len(gone) != 1 or len(come) != 1 or gone[0].name == come[0].name:
+        return was, became
+    renamed = old.copy()
+    rename(renamed, gone[0].name, come[0].name)
+    moved = clauses(renamed)
+    sources = tuple(
+        structs.replace(s, conditions=_settled(s.conditions, m.conditions, _on(became.sources)))
+        for s, m in zip(was.sources, moved.sources, strict=True)
+    )
+    settled = structs.replace(
+        was,
+        sources=sources,
+        columns=_settled(was.columns, moved.columns, became.columns),
+        predicates=_settled(was.predicates, moved.predicates, became.predicates),
+        grouping=_settled(was.grouping, moved.grouping, became.grouping),
+        having=_settled(was.having, moved.having, became.having),
+    )
+    return settled, became
+
+
+def _settled(parts: Sequence[Part], renamed: Sequence[Part], new: Sequence[Part]) -> tuple[Part, ...]:
+    known = {part.text for part in new}
+    both = zip(parts, renamed, strict=True)
+    return tuple(other if other.text in known else part for part, other in both)
+
+
+def _on(sources: Iterable[Source]) -> tuple[Part, ...]:
+    return tuple(part for source in sources for part in source.conditions)
 
 
 def _conditions(old: Clauses, new: Clauses) -> Iterator[str]:
@@ -132,11 +163,11 @@ def _conditions(old: Clauses, new: Clauses) -> Iterator[str]:
     yield from lines
     before = {"join condition": joined_before, "predicate": old.predicates, "having": old.having}
     after = {"join condition": joined_after, "predicate": new.predicates, "having": new.having}
-    removed = {place: _without(before[place], after[place]) for place in before}
-    inserted = {place: _without(after[place], before[place]) for place in after}
+    removed = {place: without(before[place], after[place]) for place in before}
+    inserted = {place: without(after[place], before[place]) for place in after}
     for source in removed:
         for target in inserted:
-            for part in _shared(removed[source], inserted[target]):
+            for part in take_shared(removed[source], inserted[target]):
                 yield f"moved {clipped(part.text)} from {_PLACES[source]} to {_PLACES[target]}"
     for place in removed:
         yield from _changes(place, removed[place], inserted[place])
@@ -149,8 +180,9 @@ def _joins(
     old: Sequence[Source], new: Sequence[Source]
 ) -> tuple[list[str], tuple[Part, ...], tuple[Part, ...]]:
     """Lines about the sources, and the join conditions of those that both queries have."""
-    gone = _unmatched(old, new)
-    come = _unmatched(new, old)
+    old, new = _newest_last(old, new), _newest_last(new, old)
+    gone = without(old, new)
+    come = without(new, old)
     lines: list[str] = []
     if len(gone) == len(come) == 1:
         lines += _source_change(gone[0], come[0])
@@ -159,21 +191,27 @@ def _joins(
     lines += [f"inserted {_joined(source, new)}" for source in come]
     lines += _kinds(old, new)
     if not lines:
-        lines += _moves("table", old, new)
-    kept_before = tuple(part for s in old if s not in gone for part in s.conditions)
-    kept_after = tuple(part for s in new if s not in come for part in s.conditions)
+        lines += _moved("table", old, new)
+    kept_before = _on(source for source in old if source not in gone)
+    kept_after = _on(source for source in new if source not in come)
     return lines, kept_before, kept_after
 
 
-def _unmatched(sources: Sequence[Source], others: Sequence[Source]) -> list[Source]:
-    spare = Counter(source.text for source in others)
-    left = []
-    for source in sources:
-        if spare[source.text]:
-            spare[source.text] -= 1
-        else:
-            left.append(source)
-    return left
+def _newest_last(sources: Sequence[Source], others: Sequence[Source]) -> Sequence[Source]:
+    """`new JOIN known ON c` read as `known JOIN new ON c`, so that the condition tells of the table
+    that only one query has."""
+    if len(sources) < 2 or sources[1].join != "JOIN":
+        return sources
+    known = {source.text for source in others}
+    first, second = sources[0], sources[1]
+    if first.text in known or second.text not in known:
+        return sources
+    head = structs.replace(second, join="", conditions=())
+    return (
+        head,
+        structs.replace(first, join="JOIN", conditions=second.conditions),
+        *sources[2:],
+    )
 
 
 def _source_change(gone: Source, come: Source) -> Iterator[str]:
@@ -204,21 +242,26 @@ def _kinds(old: Sequence[Source], new: Sequence[Source]) -> Iterator[str]:
 
 
 def _parts(name: str, old: Sequence[Part], new: Sequence[Part], *, in_order: bool) -> Iterator[str]:
-    removed, inserted = _without(old, new), _without(new, old)
+    removed, inserted = without(old, new), without(new, old)
     if removed or inserted:
         yield from _changes(name, removed, inserted)
     elif in_order:
-        yield from _moves(name, old, new)
+        yield from _moved(name, old, new)
 
 
 def _changes(name: str, removed: list[Part], inserted: list[Part]) -> Iterator[str]:
     """Replacements of parts that are alike, then what is left of each side."""
-    pairs = _pairs(removed, inserted, loose=name in ("column", "grouping by", "order by"))
-    for was, became in pairs:
+    paired = pairs(removed, inserted, loose=name in ("column", "grouping by", "order by"))
+    for was, became in paired:
         yield from _replacement(name, was, became)
-    left = {id(part) for pair in pairs for part in pair}
+    left = {id(part) for pair in paired for part in pair}
     yield from (f"removed {name} {clipped(p.text)}" for p in removed if id(p) not in left)
     yield from (f"inserted {name} {clipped(p.text)}" for p in inserted if id(p) not in left)
+
+
+def _moved(name: str, old: Sequence[Text], new: Sequence[Text]) -> Iterator[str]:
+    for text, before, after in moves(old, new):
+        yield f"moved {name} {clipped(text)} from place {before} to {after}"
 
 
 def _replacement(name: str, was: Part, became: Part) -> Iterator[str]:
@@ -244,84 +287,6 @@ def _call(node: exp.Expr) -> bool:
 
 def _function(node: exp.Expr) -> str:
     return written(node).split("(", 1)[0]
-
-
-def _pairs(removed: list[Part], inserted: list[Part], *, loose: bool) -> list[tuple[Part, Part]]:
-    """Each removed part with the inserted one that is most like it. `loose` pairs what is left in
-    order of place: another column in the same clause is a replacement even if nothing is alike."""
-    if max(len(removed), len(inserted)) > MOST_PAIRED:
-        return []
-    bags = {id(part): Counter(tokens(part.text)) for part in (*removed, *inserted)}
-    scored = sorted(
-        (
-            (-_likeness(bags[id(was)], bags[id(became)]), i, j)
-            for i, was in enumerate(removed)
-            for j, became in enumerate(inserted)
-        ),
-    )
-    mates: dict[int, int] = {}
-    for likeness, i, j in scored:
-        if -likeness >= ALIKE and i not in mates and j not in mates.values():
-            mates[i] = j
-    if loose:
-        spare = [j for j in range(len(inserted)) if j not in mates.values()]
-        mates |= dict(zip((i for i in range(len(removed)) if i not in mates), spare, strict=False))
-    return [(removed[i], inserted[j]) for i, j in sorted(mates.items())]
-
-
-def _likeness(old: Counter[str], new: Counter[str]) -> float:
-    return (old & new).total() / max(1, (old | new).total())
-
-
-def _moves(name: str, old: Sequence[Part | Source], new: Sequence[Part | Source]) -> Iterator[str]:
-    """The fewest parts that must move to turn one order into the other."""
-    places: dict[str, list[int]] = {}
-    for index, part in enumerate(old):
-        places.setdefault(part.text, []).append(index)
-    came_from = [places[part.text].pop(0) for part in new]
-    staying = set(_longest_rising(came_from))
-    for index, origin in enumerate(came_from):
-        if origin not in staying:
-            yield f"moved {name} {clipped(new[index].text)} from place {origin + 1} to {index + 1}"
-
-
-def _longest_rising(numbers: Sequence[int]) -> list[int]:
-    from bisect import bisect_left
-
-    tops: list[int] = []
-    before: dict[int, int | None] = {}
-    for number in numbers:
-        at = bisect_left(tops, number)
-        before[number] = tops[at - 1] if at else None
-        tops[at : at + 1] = [number]
-    rising: list[int] = []
-    last = tops[-1] if tops else None
-    while last is not None:
-        rising.append(last)
-        last = before[last]
-    return rising
-
-
-def _without(parts: Iterable[Part], others: Iterable[Part]) -> list[Part]:
-    spare = Counter(part.text for part in others)
-    left = []
-    for part in parts:
-        if spare[part.text]:
-            spare[part.text] -= 1
-        else:
-            left.append(part)
-    return left
-
-
-def _shared(removed: list[Part], inserted: list[Part]) -> list[Part]:
-    """Parts that are in both lists, taken out of both."""
-    left = _without(removed, inserted)
-    if len(left) == len(removed):
-        return []
-    both = _without(removed, left)
-    inserted[:] = _without(inserted, both)
-    removed[:] = left
-    return both
 
 
 def _shown(query: exp.Query) -> str:

@@ -7,6 +7,9 @@ from functools import lru_cache
 from core.memory.token_delta import token_delta
 from core.sql import normalised, parsed
 
+WIDEST = 400
+"""Characters of a line: deep nesting repeats where it is."""
+
 LONGEST = 40
 """Lines; a revision that changes more is another query, and the rest is counted."""
 
@@ -16,12 +19,12 @@ def delta(before: str, after: str) -> tuple[str, ...]:
     """What `after` inserted, removed, moved or replaced, one readable change a line.
 
     Empty where both are the same query. Deterministic, in time that grows with the lengths of the
-    texts; never raises. Where a text does not parse, or where nothing but the spelling differs, the
-    lines tell which tokens changed.
+    texts; never raises. Where a text does not parse, the lines tell which tokens changed.
     """
     if normalised(before) == normalised(after):
         return ()
     lines = _by_clauses(before, after) or token_delta(before, after)
+    lines = tuple(line if len(line) <= WIDEST else line[: WIDEST - 1] + "…" for line in lines)
     if len(lines) > LONGEST:
         return (*lines[: LONGEST - 1], f"and {len(lines) - LONGEST + 1} more changes")
     return lines
@@ -35,7 +38,7 @@ def _by_clauses(before: str, after: str) -> tuple[str, ...]:
     from core.memory.clause_delta import compared
 
     try:
-        return tuple(compared(old, new))
+        return compared(old, new)
     except Exception:
         # Hostile SQL reaches corners of the library that no test foresees; a token delta always works.
         return ()

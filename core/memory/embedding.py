@@ -7,51 +7,29 @@ lives in the process that runs the event loop.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import os
-import sys
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import MeritoError
+from core.memory.embedding_child import DEFAULT_MODEL, Child, Embedded, EncoderDied, Space
+
+__all__ = ["DEFAULT_MODEL", "Encoder", "EncoderProcess", "Space", "Vectors"]
 
 Vectors = NDArray[np.float32]
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
 REMEMBERED = 8192
 """Texts whose vectors are kept, so that none is embedded twice: 12 MB at 384 dimensions."""
 
 CHUNK = 32
 """Texts a request, so that a query waits for no more than one chunk of a long re-embedding."""
 
-START_SECONDS = 180.0
-"""The first import on a cold disk is slow; a hang is still noticed."""
-
-REQUEST_SECONDS = 120.0
-END_SECONDS = 2.0
 RESTARTS = 2
 """Deaths of the process that one request survives."""
-
-
-class Space(msgspec.Struct, frozen=True):
-    """Which vectors may be compared: those of one encoder with the same weights."""
-
-    name: str
-    digest: str
-    dimensions: int
-    window: int
-    """Word pieces that the encoder reads of a text; the rest is cut."""
-
-    @property
-    def fingerprint(self) -> str:
-        """What a store writes beside its vectors."""
-        return f"{self.name}:{self.digest}:{self.dimensions}"
 
 
 class Encoder(Protocol):
@@ -88,15 +66,6 @@ class Encoder(Protocol):
         ...
 
 
-class _Vector(msgspec.Struct, frozen=True):
-    values: Vectors
-    cut: int
-
-
-class EncoderDied(Exception):
-    """The process ended before it answered."""
-
-
 class EncoderProcess:
     """A sentence-transformers model in a child process, started at the first use.
 
@@ -110,8 +79,8 @@ class EncoderProcess:
         self._model = model
         self._log = log
         self._space: Space | None = None
-        self._child: asyncio.Task[_Child] | None = None
-        self._known: OrderedDict[str, asyncio.Future[_Vector]] = OrderedDict()
+        self._child: asyncio.Task[Child] | None = None
+        self._known: OrderedDict[str, asyncio.Future[Embedded]] = OrderedDict()
         self._sending = asyncio.Lock()
         self._closings = 0
 
@@ -171,11 +140,11 @@ class EncoderProcess:
             return
         await child.end()
 
-    async def _vectors(self, texts: Sequence[str]) -> list[_Vector]:
+    async def _vectors(self, texts: Sequence[str]) -> list[Embedded]:
         """The vectors, from memory where they are known; concurrent askers share one request."""
         loop = asyncio.get_running_loop()
         missing: list[str] = []
-        asked: list[asyncio.Future[_Vector]] = []
+        asked: list[asyncio.Future[Embedded]] = []
         for text in texts:
             future = self._known.get(text)
             if future is None:
@@ -206,7 +175,7 @@ class EncoderProcess:
             if not isinstance(error, MeritoError):
                 raise
 
-    async def _ask(self, texts: list[str]) -> list[_Vector]:
+    async def _ask(self, texts: list[str]) -> list[Embedded]:
         closings = self._closings
         for _ in range(RESTARTS + 1):
             async with self._sending:
@@ -228,13 +197,13 @@ class EncoderProcess:
                 return
             self._known.popitem(last=False)
 
-    def _started(self) -> asyncio.Task[_Child]:
+    def _started(self) -> asyncio.Task[Child]:
         if self._child is None:
             self._child = asyncio.get_running_loop().create_task(self._launch())
             self._child.add_done_callback(_seen)
         return self._child
 
-    async def _running(self) -> _Child:
+    async def _running(self) -> Child:
         task = self._started()
         try:
             return await asyncio.shield(task)
@@ -242,10 +211,13 @@ class EncoderProcess:
             self._child = None if self._child is task else self._child
             raise
 
-    async def _launch(self) -> _Child:
+    async def _launch(self) -> Child:
         log = await asyncio.to_thread(self._open_log)
         try:
-            child = await _Child.launch(self._model, log)
+            child = await Child.launch(self._model, log)
+        except OSError as error:
+            problem = f"The encoder's process cannot be started: {error.strerror or error}."
+            raise MeritoError(problem, self._where()) from error
         finally:
             if not isinstance(log, int):
                 log.close()
@@ -268,104 +240,17 @@ class EncoderProcess:
     def _open_log(self) -> IO[bytes] | int:
         if self._log is None:
             return asyncio.subprocess.DEVNULL
-        self._log.parent.mkdir(parents=True, exist_ok=True)
-        return self._log.open("ab")
+        try:
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            return self._log.open("ab")
+        except OSError:
+            return asyncio.subprocess.DEVNULL
 
     def _where(self) -> str:
         return f"Its log is {self._log}." if self._log else "Run `merito doctor`."
-
-
-class _Child:
-    """One life of the child process: frames of msgpack, each after its length in four bytes."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-
-    @classmethod
-    async def launch(cls, model: str, log: IO[bytes] | int) -> _Child:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "core.memory.embedding_worker",
-            model,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=log,
-            env=_environment(),
-        )
-        return cls(process)
-
-    async def hello(self) -> Space:
-        answer = await self._receive(START_SECONDS)
-        if "error" in answer:
-            raise EncoderDied(answer["error"])
-        return msgspec.convert(answer, Space)
-
-    async def embed(self, texts: list[str]) -> list[_Vector]:
-        frame = msgspec.msgpack.encode([text.encode("utf-8", "replace") for text in texts])
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.write(len(frame).to_bytes(4, "big") + frame)
-            await self.process.stdin.drain()
-        except (BrokenPipeError, ConnectionResetError) as error:
-            raise EncoderDied("its pipe is closed") from error
-        answer = await self._receive(REQUEST_SECONDS)
-        values = np.frombuffer(answer["vectors"], dtype="<f4").reshape(len(texts), -1)
-        return [
-            _Vector(row.astype(np.float32), cut)
-            for row, cut in zip(values, answer["cuts"], strict=True)
-        ]
-
-    async def end(self) -> None:
-        """Closing stdin ends the child by itself; killing is for one that is stuck."""
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-        try:
-            await asyncio.wait_for(self.process.wait(), END_SECONDS)
-        except TimeoutError:
-            self.process.kill()
-            await self.process.wait()
-
-    async def _receive(self, seconds: float) -> Any:
-        assert self.process.stdout is not None
-        try:
-            async with asyncio.timeout(seconds):
-                size = int.from_bytes(await self.process.stdout.readexactly(4), "big")
-                frame = await self.process.stdout.readexactly(size)
-        except asyncio.IncompleteReadError as error:
-            raise EncoderDied("the process ended") from error
-        except TimeoutError as error:
-            self.process.kill()
-            raise EncoderDied(f"no answer within {seconds:.0f} seconds") from error
-        return msgspec.msgpack.decode(frame)
-
-
-def _environment() -> dict[str, str]:
-    """The child's environment: this project importable, no hub, one thread for the model's maths."""
-    root = str(Path(__file__).resolve().parents[2])
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(paths),
-        "HF_HUB_OFFLINE": "1",
-        "TRANSFORMERS_OFFLINE": "1",
-        "TOKENIZERS_PARALLELISM": "false",
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    }
 
 
 def _seen(future: asyncio.Future[Any]) -> None:
     """Whoever waits gets the exception; where nobody does any more, that is no news."""
     if not future.cancelled():
         future.exception()
-
-
-def digest(folder: Path) -> str:
-    """What identifies a model's weights: the SHA-256 of its weight and tokenizer files, shortened."""
-    found = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in (".safetensors", ".bin", ".json", ".txt") and path.is_file():
-            found.update(path.relative_to(folder).as_posix().encode())
-            with path.open("rb") as file:
-                found.update(hashlib.file_digest(file, "sha256").digest())
-    return found.hexdigest()[:16]

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from core.memory.embedding import DEFAULT_MODEL, Space, digest
+from core.memory.embedding_child import DEFAULT_MODEL, Space, digest
 
 THREADS = 1
 """The console and the language model need the cores more; a query is a few milliseconds' work."""
