@@ -65,6 +65,9 @@ class ResumeState(msgspec.Struct, frozen=True, kw_only=True):
     progress: Progress
 
 
+LAST = "last"
+"""Names the run that began last, where a run is named."""
+
 RECORDS = """
 SELECT id, started, last_at, state, dataset, strategy, model, questions, sessions, last_seq, seconds,
     (SELECT count(*) FROM episodes WHERE run = runs.id AND outcome IS NOT NULL) AS ended
@@ -83,9 +86,11 @@ class RunReading(Ledger):
         return self._records("ORDER BY started DESC, id")
 
     def run(self, name: str) -> RunRecord:
-        """The run with this id, or the only one whose id begins so. Raises MeritoError."""
-        ids = [row[0] for row in self.rows("SELECT id FROM runs ORDER BY id")]
-        return self._records("WHERE id = ?", chosen(name, ids, "run"))[0]
+        """The run with this id, or the only one whose id begins so; LAST is the one that began
+        last. Raises MeritoError."""
+        ids = [row[0] for row in self.rows("SELECT id FROM runs ORDER BY started, id")]
+        wanted = ids[-1] if ids and name == LAST else chosen(name, ids, "run")
+        return self._records("WHERE id = ?", wanted)[0]
 
     def find_run(self, settings: RunSettings) -> RunRecord | None:
         """The newest unfinished run with equal settings, if there is one."""

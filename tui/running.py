@@ -69,7 +69,7 @@ async def _told(order: Order, resume: str | None, as_json: bool, listener: Liste
         if not as_json:
             for line in closing_words(session, figures):
                 click.echo(line)
-        return DONE
+        return DONE if session.satisfied(figures) else FAILURES
 
 
 async def _until_interrupted(
@@ -81,7 +81,7 @@ async def _until_interrupted(
     events = session.events()
     if listener is not None:
         events = listener(events, session.control)
-    showing = asyncio.ensure_future(show(events))
+    showing = asyncio.ensure_future(show(events, earlier=session.earlier()))
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):

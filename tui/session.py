@@ -7,7 +7,7 @@ import secrets
 import sqlite3
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,13 +33,14 @@ from core.repair.experience import Experience
 from core.repair.strategy import Strategy, strategy_named
 from core.run.control import Control
 from core.run.engine import Run
-from core.run.events import AnyEvent, RunSettings
+from core.run.events import AnyEvent, EpisodeOutcome, RunSettings
 from core.run.progress import Progress
 from core.run.stamp import Stamp
 from stores.recorder import Recorder
 from stores.store import Store
 from tui import settings
 from tui.shelf import StoreShelf
+from tui.view.figures import Figures
 
 SCHEMA_SHARE = 0.45
 """The most of the context that a schema may take; the rest is for memories, history and answer."""
@@ -84,6 +85,17 @@ class Session:
     def events(self) -> AsyncIterator[AnyEvent]:
         """The run's events; a closing event is passed on once it is committed."""
         return Recorder(self.store).record(self._engine.events())
+
+    def earlier(self) -> Iterator[AnyEvent]:
+        """What the run did before it was interrupted; nothing of a new run."""
+        return self.store.events(self.run)
+
+    def satisfied(self, figures: Figures) -> bool:
+        """Whether there is nothing that the user should look at: every question could be judged,
+        and where only one was asked, it was answered."""
+        broken = figures.outcomes[EpisodeOutcome.BROKEN]
+        unanswered = figures.questions == 1 and figures.outcomes[EpisodeOutcome.FAILED]
+        return not broken and not unanswered
 
 
 @asynccontextmanager
