@@ -25,6 +25,8 @@ class Source(msgspec.Struct, frozen=True):
     table: Table | None
     columns: tuple[str, ...] = ()
     """Folded output names of a sub-query or a WITH clause; empty where they are not known."""
+    scope: int = 0
+    """Which SELECT's FROM clause names it."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -89,13 +91,22 @@ class Failed:
 
     def owner(self, column: exp.Column) -> tuple[Table, Column] | None:
         """The table and column that a mention stands for; None where that is not certain."""
-        places = self.called(column.table) if column.table else self.sources
-        owners = {
-            place.table.name: (place.table, found)
-            for place in places
-            if place.table and (found := place.table.column(column.name))
-        }
-        return next(iter(owners.values())) if len(owners) == 1 else None
+        from sqlglot import exp
+
+        select = column.find_ancestor(exp.Select)
+        while select is not None:
+            owners = {
+                place.table.name: (place.table, found)
+                for place in self.sources
+                if place.scope == id(select)
+                and (not column.table or place.called.casefold() == column.table.casefold())
+                and place.table
+                and (found := place.table.column(column.name))
+            }
+            if owners:
+                return next(iter(owners.values())) if len(owners) == 1 else None
+            select = select.find_ancestor(exp.Select)
+        return None
 
     def comparisons(self) -> Iterator[Comparison]:
         """Columns that are compared with constants, in the order of the text."""
@@ -154,13 +165,14 @@ class Failed:
             return
         own = {cte.alias: _outputs(cte.this) for cte in self.tree.find_all(exp.CTE)}
         for node in self.tree.find_all(exp.Table, exp.Subquery):
+            scope = id(node.find_ancestor(exp.Select))
             if isinstance(node, exp.Subquery):
                 if node.alias:
-                    yield Source(node.alias, None, _outputs(node.this))
+                    yield Source(node.alias, None, _outputs(node.this), scope)
             elif node.name in own:
-                yield Source(node.alias or node.name, None, own[node.name])
+                yield Source(node.alias or node.name, None, own[node.name], scope)
             else:
-                yield Source(node.alias or node.name, self.schema.table(node.name))
+                yield Source(node.alias or node.name, self.schema.table(node.name), (), scope)
 
 
 def _holds_nothing(execution: Execution) -> bool:

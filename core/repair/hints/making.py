@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 from core.database.rows import Execution, printable
 from core.database.schema import Schema
 from core.repair.hints.failed import Failed
-from core.repair.hints.names import NAME_MAKERS, Fact
+from core.repair.hints.joins import JOIN_MAKERS, Fact
+from core.repair.hints.names import NAME_MAKERS
 from core.repair.hints.values import Lookup, compared_values
 from core.run.events import Hint
 
@@ -36,7 +37,7 @@ async def hints_for(
 
 
 async def _facts(failed: Failed, look_up: Lookup | None) -> AsyncIterator[Fact]:
-    for maker in NAME_MAKERS:
+    for maker in (*NAME_MAKERS, *JOIN_MAKERS):
         for fact in maker(failed):
             yield fact
     if failed.ran and look_up is not None:

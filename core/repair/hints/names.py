@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.database.schema import Schema, Table, quoted
 from core.repair.hints.failed import Failed
+from core.repair.hints.joins import Fact, Maker, path_fact
 from core.repair.hints.naming import (
     MOST_NAMES,
     MOST_OWNERS,
     folded,
-    join_sentence,
     listed,
     nearest,
     shown,
@@ -22,9 +22,6 @@ from core.sql import fold, tokens
 if TYPE_CHECKING:
     from sqlglot import exp
 
-Fact = tuple[str, str]
-"""A hint's kind and its sentence."""
-Maker = Callable[[Failed], Iterator[Fact]]
 
 _ADVICE = re.compile(r" - should this be a string literal.*", re.S)
 _UNKNOWN_COLUMN = re.compile(r"no such column: (?P<name>.+)", re.S)
@@ -103,7 +100,7 @@ def _not_in_from(failed: Failed, qualifier: str, column: str) -> Iterator[Fact]:
             "not-joined",
             f"To use a column of {shown(table.name)}, FROM or JOIN must name {shown(table.name)}.",
         )
-        yield from _path(failed.schema, failed.tables[0], table)
+        yield from path_fact(failed.schema, failed.tables[0], table)
 
 
 def _whereabouts(failed: Failed, asked_of: tuple[Table, ...], qualifier: str, column: str) -> Fact:
@@ -116,7 +113,7 @@ def _whereabouts(failed: Failed, asked_of: tuple[Table, ...], qualifier: str, co
         having = f"{name} is in: {listed((shown(owner.name) for owner in owners), MOST_OWNERS)}."
         if real in owners:
             return "unknown-column", having
-        return "unknown-column", f"{_missing(places, name)}; {having}"
+        return "unknown-column", f"{_missing(places, name)}; {having}{_resembling(places, column)}"
     near = failed.nearest_columns(column, places)
     if near:
         names = listed(shown(table.name, name) for table, name in near)
@@ -124,6 +121,15 @@ def _whereabouts(failed: Failed, asked_of: tuple[Table, ...], qualifier: str, co
     held = [shown(place.name, each.name) for place in places for each in place.columns]
     ending = f"; there are: {listed(held)}" if held else ""
     return "unknown-column", f"No table has a column {shown(column)}{ending}."
+
+
+def _resembling(places: tuple[Table, ...], column: str) -> str:
+    """What the tables that were asked have instead: pet_age for age."""
+    names = [(place, each.name) for place in places for each in place.columns]
+    near = [names[index] for index in nearest(column, [name for _, name in names])]
+    near = [(place, name) for place, name in near if name.casefold() != column.casefold()]
+    forms = listed(shown(place.name, name) for place, name in near)
+    return f" Like it are: {forms}." if near else ""
 
 
 def _missing(places: tuple[Table, ...], column: str) -> str:
@@ -184,7 +190,7 @@ def reach(failed: Failed) -> Iterator[Fact]:
     if not owners:
         owners = [table for table, _ in failed.nearest_columns(asked[1])[:1]]
     if owners and owners[0] not in failed.tables:
-        yield from _path(failed.schema, failed.tables[0], owners[0])
+        yield from path_fact(failed.schema, failed.tables[0], owners[0])
 
 
 def unknown_table(failed: Failed) -> Iterator[Fact]:
@@ -272,47 +278,6 @@ def _odd_names(schema: Schema, stumbled: str) -> Iterator[str]:
                 yield name
 
 
-def wrong_join(failed: Failed) -> Iterator[Fact]:
-    """Tables that the query joins otherwise than by the schema's keys."""
-    if not failed.ran or len(failed.tables) < 2:
-        return
-    joined = _joined_pairs(failed)
-    for table in failed.tables[1:]:
-        path = failed.schema.join_path(failed.tables[0].name, table.name)
-        conditions = {
-            frozenset({(key.table.casefold(), a.casefold()), (key.to_table.casefold(), b.casefold())})
-            for key in path or ()
-            for a, b in zip(key.columns, key.to_columns, strict=False)
-        }
-        if path and not conditions <= joined:
-            yield "join-path", join_sentence(path, failed.tables[0].name, table.name)
-
-
-def _joined_pairs(failed: Failed) -> set[frozenset[tuple[str, str]]]:
-    """Pairs of columns that the query sets equal, or puts into each other's sub-queries."""
-    from sqlglot import exp
-
-    pairs: set[frozenset[tuple[str, str]]] = set()
-    for node in failed.tree.find_all(exp.EQ, exp.In) if failed.tree else ():
-        right = node.args.get("query") if isinstance(node, exp.In) else node.expression
-        if isinstance(right, exp.Subquery):
-            right = right.this
-        if isinstance(right, exp.Select):
-            right = right.selects[0] if right.selects else None
-        if isinstance(node.this, exp.Column) and isinstance(right, exp.Column):
-            owners = failed.owner(node.this), failed.owner(right)
-            pairs.add(
-                frozenset((own[0].name.casefold(), own[1].name.casefold()) for own in owners if own)
-            )
-    return pairs
-
-
-def _path(schema: Schema, start: Table, end: Table) -> Iterator[Fact]:
-    path = schema.join_path(start.name, end.name)
-    if path:
-        yield "join-path", join_sentence(path, start.name, end.name)
-
-
 NAME_MAKERS: tuple[Maker, ...] = (
     unknown_column,
     other_name,
@@ -321,6 +286,5 @@ NAME_MAKERS: tuple[Maker, ...] = (
     ambiguous_column,
     quoted_name,
     odd_name,
-    wrong_join,
 )
 """Each reads the failed query and yields the facts that it knows; none is told what is right."""

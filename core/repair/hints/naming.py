@@ -15,6 +15,9 @@ PREFERENCE = 20.0
 """What similarity a column gains where the query uses its table already."""
 NEAR = 60.0
 """Similarity in percent below which a name is not called near."""
+PART = 70.0
+"""Similarity of a name that is a part of another: name in CountryName."""
+SHORTEST_PART = 3
 SPREAD = 30.0
 """How far behind the nearest a name may be and still be named."""
 
@@ -43,10 +46,18 @@ def nearest(wrong: str, names: Sequence[str]) -> dict[int, float]:
     """Indexes of the names like `wrong`, best first, each with its similarity in percent."""
     from rapidfuzz import fuzz, process
 
-    ranked = process.extract(
-        folded([wrong])[0], folded(names), scorer=fuzz.ratio, score_cutoff=NEAR, limit=None
-    )
-    return {index: score for _, score, index in ranked}
+    wanted, own = folded([wrong])[0], folded(names)
+    scores = {
+        index: score
+        for _, score, index in process.extract(
+            wanted, own, scorer=fuzz.ratio, score_cutoff=NEAR, limit=None
+        )
+    }
+    if len(wanted) >= SHORTEST_PART:
+        for index, name in enumerate(own):
+            if wanted in name:
+                scores[index] = max(scores.get(index, 0.0), PART)
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
 
 
 def nearest_columns(wrong: str, schema: Schema, first: Sequence[str]) -> list[tuple[Table, str]]:

@@ -101,6 +101,8 @@ async def _absent(comparison: Comparison, failed: Failed, look_up: Lookup) -> As
     held = await _distinct(comparison, look_up)
     place, written = _place(comparison), _written(value)
     elsewhere = await _elsewhere(value, comparison, failed, look_up)
+    for target in _referred(comparison):
+        yield "reference", f"{place} refers to {target}."
     near = _near(value, [each for each in held if isinstance(each, str)])
     if near:
         yield "value", f"{place} has no {written}; nearest in it: {_list(near)}."
@@ -180,6 +182,16 @@ async def _elsewhere(value: str, comparison: Comparison, failed: Failed, look_up
         shown(places[row[0]][0].name, places[row[0]][1].name)
         for row in rows[:3]
         if isinstance(row[0], int)
+    ]
+
+
+def _referred(comparison: Comparison) -> list[str]:
+    """What a compared key stands for: names are then kept where it refers to."""
+    return [
+        shown(key.to_table, there)
+        for key in comparison.table.foreign_keys
+        for here, there in zip(key.columns, key.to_columns, strict=False)
+        if here.casefold() == comparison.column.name.casefold()
     ]
 
 

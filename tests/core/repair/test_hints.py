@@ -178,6 +178,28 @@ CASES: dict[str, tuple[str, str, str]] = {
         "join-path",
         "singer and singer_in_concert join by singer_in_concert.singer = singer.singer_id.",
     ),
+    "a join that may not be needed": (
+        "SELECT T2.name FROM singer AS T1 JOIN singer_in_concert AS T2"
+        " ON T1.singer_id = T2.singer WHERE T1.age > 30",
+        "one-table",
+        "Every column used so far is in singer alone: Name, age. A join may not be needed.",
+    ),
+    "a resembling column of the asked table": (
+        "SELECT singer_id FROM singer_in_concert",
+        "unknown-column",
+        "There is no column singer_in_concert.singer_id; singer_id is in: singer."
+        " Like it are: singer_in_concert.singer.",
+    ),
+    "a part of a name": (
+        "SELECT song FROM singer",
+        "unknown-column",
+        "There is no column singer.song; the nearest are: singer.`Song Name`.",
+    ),
+    "what a compared key stands for": (
+        "SELECT title FROM concert WHERE place = 'Arena'",
+        "reference",
+        "concert.place refers to stadium.stadium_id.",
+    ),
     "a value in another case": (
         "SELECT name FROM singer WHERE country = 'FRANCE'",
         "value",
@@ -271,7 +293,9 @@ async def test_the_fact_is_told(case: str, database: Path, schema: Schema, sandb
     [
         "SELECT name FROM singer WHERE country = 'France'",
         'SELECT name FROM singer WHERE country = "France"',
-        "SELECT T1.name FROM singer AS T1 JOIN singer_in_concert AS T2 ON T1.singer_id = T2.singer",
+        "SELECT T1.name, T2.concert_id FROM singer AS T1"
+        " JOIN singer_in_concert AS T2 ON T1.singer_id = T2.singer",
+        "SELECT name FROM stadium WHERE stadium_id IN (SELECT place FROM concert)",
         "SELECT title FROM concert WHERE day > '2014-01-01'",
         'SELECT "name" FROM singer',
         "SELECT name AS n FROM singer ORDER BY n",
