@@ -1,1 +1,1 @@
-"""An online food market whose schema is full of spaces and reserved words."""
+"""An online food market: a table called order, and prices in columns with spaces."""

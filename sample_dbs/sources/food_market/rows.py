@@ -22,12 +22,12 @@ def rows(draw: Draw, handwritten: Tables) -> Tables:
     customers = _customers(draw)
     orders = _orders(draw, len(customers))
     return {
-        "group": handwritten["group"],
+        "category": handwritten["category"],
         "supplier": handwritten["supplier"],
         "product": products,
         "customer": customers,
         "order": orders,
-        "order line": _lines(draw, orders, products),
+        "order_line": _lines(draw, orders, products),
         "delivery": _deliveries(draw, orders),
         "stock": _stock(draw, products),
     }

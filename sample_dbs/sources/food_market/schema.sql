@@ -1,18 +1,18 @@
-CREATE TABLE "group" (
+CREATE TABLE category (
     code TEXT PRIMARY KEY,
-    "group name" TEXT NOT NULL,
-    parent TEXT REFERENCES "group" (code)
+    name TEXT NOT NULL,
+    parent TEXT REFERENCES category (code)
 );
 CREATE TABLE supplier (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     country TEXT,
-    "contact name" TEXT
+    contact TEXT
 );
 CREATE TABLE product (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
-    "group" TEXT NOT NULL REFERENCES "group" (code),
+    category TEXT NOT NULL REFERENCES category (code),
     supplier INTEGER REFERENCES supplier (id),
     "list price" REAL,
     unit TEXT,
@@ -20,32 +20,32 @@ CREATE TABLE product (
 );
 CREATE TABLE customer (
     id INTEGER PRIMARY KEY,
-    "first name" TEXT,
-    "last name" TEXT,
+    first_name TEXT,
+    last_name TEXT,
     city TEXT,
-    "customer since" TEXT, -- DD.MM.YYYY
+    since TEXT, -- DD.MM.YYYY
     newsletter TEXT -- Y or N
 );
 CREATE TABLE "order" (
     number INTEGER PRIMARY KEY,
     customer INTEGER NOT NULL REFERENCES customer (id),
-    "ordered at" TEXT NOT NULL, -- YYYY-MM-DD HH:MM
+    ordered_at TEXT NOT NULL, -- YYYY-MM-DD HH:MM
     status TEXT NOT NULL,
     channel TEXT
 );
-CREATE TABLE "order line" (
-    "order" INTEGER NOT NULL REFERENCES "order" (number),
+CREATE TABLE order_line (
+    order_number INTEGER NOT NULL REFERENCES "order" (number),
     line INTEGER NOT NULL,
     product INTEGER NOT NULL REFERENCES product (id),
     quantity REAL NOT NULL,
     "unit price" REAL NOT NULL,
     "discount %" REAL,
-    PRIMARY KEY ("order", line)
+    PRIMARY KEY (order_number, line)
 );
 CREATE TABLE delivery (
-    "order" INTEGER PRIMARY KEY REFERENCES "order" (number),
+    order_number INTEGER PRIMARY KEY REFERENCES "order" (number),
     courier TEXT,
-    "delivered on" TEXT, -- DD.MM.YYYY
+    delivered_on TEXT, -- DD.MM.YYYY
     rating INTEGER
 );
 CREATE TABLE stock (
