@@ -56,7 +56,7 @@ class Audit:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._lessons = _lessons(ledger)
+        self._lessons: dict[str, _Lesson] = {}
         self._decided: dict[str, ReviewState] = {}
         """The newest decision about each memory so far, whoever has taken it in yet."""
         self._runs: dict[str, _Sight] = {}
@@ -65,6 +65,11 @@ class Audit:
 
     def violations(self, runs: frozenset[str] | None = None) -> Iterator[Violation]:
         """Every violation, in the order in which they happened; only those of `runs` if given."""
+        with self._ledger.snapshot():
+            self._lessons = _lessons(self._ledger)
+            yield from self._walked(runs)
+
+    def _walked(self, runs: frozenset[str] | None) -> Iterator[Violation]:
         for number, event in _events(self._ledger):
             match event:
                 case RunStarted():

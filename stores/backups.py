@@ -40,13 +40,13 @@ def copy_checked(conn: sqlite3.Connection, source: Path, target: Path) -> None:
 
 
 def _copy(conn: sqlite3.Connection, draft: Path) -> None:
+    wanted = conn.execute("SELECT count(*) FROM events").fetchone()
     copy = connect(draft, "rwc")
     try:
         conn.backup(copy)
         # A copy in rollback mode is one file, whole without side files wherever it is carried.
         copy.execute("PRAGMA journal_mode = DELETE")
         _check(copy, draft)
-        wanted = conn.execute("SELECT count(*) FROM events").fetchone()
         if copy.execute("SELECT count(*) FROM events").fetchone() < wanted:
             raise StoreTrouble(f"The backup {draft} lacks events.", "Try again.")
     finally:

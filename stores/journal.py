@@ -15,6 +15,8 @@ class EntryImported(Event, tag="entry_imported", frozen=True, kw_only=True):
     """An entry came from a file."""
 
     entry: MemoryEntry
+    reviews: tuple[ReviewDecision, ...] = ()
+    """What people had decided about it elsewhere, oldest first."""
 
 
 class EntryReviewed(Event, tag="entry_reviewed", frozen=True, kw_only=True):
@@ -28,7 +30,7 @@ StoredEvent = AnyEvent | EntryImported | EntryReviewed
 _decoder = msgspec.json.Decoder(StoredEvent)
 
 
-def encode(event: StoredEvent) -> str:
+def encode(event: Event) -> str:
     """The event as the store keeps it."""
     return to_json(event).decode()
 
@@ -38,6 +40,6 @@ def decode(body: str | bytes) -> StoredEvent:
     return _decoder.decode(body)
 
 
-def kind(event: StoredEvent) -> str:
+def kind(event: Event) -> str:
     """The event's name as it is stored."""
     return str(event.__struct_config__.tag)

@@ -8,11 +8,11 @@ import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import msgspec
 
-from core.run.events import AnyEvent, RunEnded, TokenDelta
+from core.run.events import AnyEvent, Event, RunEnded, TokenDelta
 from stores.errors import StoreConflict, StoreTrouble, in_words
 from stores.journal import LIBRARY, StoredEvent, decode, encode, kind
 from stores.projections import project
@@ -20,6 +20,8 @@ from stores.projections import project
 if TYPE_CHECKING:
     from filelock import BaseFileLock
     from sqlite_utils import Database
+
+E = TypeVar("E", bound=Event)
 
 PAGE = 500
 """Rows that are read at a time, so that no cursor stays open between two calls."""
@@ -75,7 +77,7 @@ class Ledger:
         its place, where a number is left out, or where it contradicts what is stored; StoreTrouble
         where the file cannot be written.
         """
-        lines = [_line(event) for event in events if not isinstance(event, TokenDelta)]
+        lines = [as_stored(event) for event in events if not isinstance(event, TokenDelta)]
         if not lines:
             return
         with self._transaction() as conn:
@@ -87,7 +89,7 @@ class Ledger:
         with self._transaction() as conn:
             last = _last_seq(conn, LIBRARY)
             for seq, event in enumerate(events, start=last + 1):
-                _append(conn, *_line(msgspec.structs.replace(event, seq=seq)))
+                _append(conn, *as_stored(msgspec.structs.replace(event, seq=seq)))
 
     def events(self, run: str, after: int = 0) -> Iterator[AnyEvent]:
         """The stored events of a run in order, from the one that follows number `after`. `run` is
@@ -125,6 +127,19 @@ class Ledger:
             return self._conn.execute(sql, parameters).fetchall()
 
     @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside the block is of one moment, whatever a writer adds meanwhile."""
+        with self._guard, in_words(self.path):
+            if self._conn.in_transaction:
+                yield
+                return
+            self._conn.execute("BEGIN")
+            try:
+                yield
+            finally:
+                _give_up(self._conn)
+
+    @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """BEGIN IMMEDIATE ... COMMIT; whatever goes wrong rolls everything back."""
         if self.read_only:
@@ -138,16 +153,21 @@ class Ledger:
                 yield self._conn
                 self._conn.execute("COMMIT")
             except BaseException:
-                if self._conn.in_transaction:
-                    self._conn.execute("ROLLBACK")
+                _give_up(self._conn)
                 raise
 
 
-def _line(event: StoredEvent) -> tuple[StoredEvent, str]:
+def _give_up(conn: sqlite3.Connection) -> None:
+    """Roll back, unless SQLite has done so by itself."""
+    if conn.in_transaction:
+        conn.execute("ROLLBACK")
+
+
+def as_stored(event: E) -> tuple[E, str]:
     """The event as it will be read back, and its text: nothing is stored that cannot be read."""
     body = encode(event)
     try:
-        return decode(body), body
+        return cast("E", decode(body)), body
     except msgspec.ValidationError as wrong:
         raise StoreConflict(
             f"Event {event.seq} ({kind(event)}) of the run {event.run} cannot be stored: {wrong}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 from core.memory.entry import MemoryEntry, RankedEntry, ReviewDecision
@@ -48,25 +49,34 @@ def keep_entry(conn: sqlite3.Connection, number: int, entry: MemoryEntry, origin
 
 
 def reviews_applied(conn: sqlite3.Connection, number: int, event: ReviewsApplied) -> None:
-    for decision in event.decisions:
-        _decide(conn, number, decision)
+    _decide(conn, number, event.decisions)
 
 
 def entry_reviewed(conn: sqlite3.Connection, number: int, event: EntryReviewed) -> None:
-    _decide(conn, number, event.decision)
-
-
-def _decide(conn: sqlite3.Connection, number: int, decision: ReviewDecision) -> None:
-    """A decision may arrive twice (from the reviewer, then with the run that obeys it)."""
-    conn.execute(
-        "INSERT OR IGNORE INTO reviews (memory, at, state, who, remark, number)"
-        " SELECT id, ?, ?, ?, ?, ? FROM memories WHERE id = ?",
-        (decision.at, decision.state, decision.who, decision.remark, number, decision.memory),
-    )
+    _decide(conn, number, (event.decision,))
 
 
 def entry_imported(conn: sqlite3.Connection, number: int, event: EntryImported) -> None:
-    keep_entry(conn, number, event.entry, "import")
+    if keep_entry(conn, number, event.entry, "import"):
+        _decide(conn, number, event.reviews)
+
+
+def _decide(conn: sqlite3.Connection, number: int, decisions: Sequence[ReviewDecision]) -> None:
+    """A decision may arrive twice (from the reviewer, then with the run that obeys it)."""
+    for index, decision in enumerate(decisions):
+        conn.execute(
+            "INSERT OR IGNORE INTO reviews (memory, at, state, who, remark, number, place)"
+            " SELECT id, ?, ?, ?, ?, ?, ? FROM memories WHERE id = ?",
+            (
+                decision.at,
+                decision.state,
+                decision.who,
+                decision.remark,
+                number,
+                index,
+                decision.memory,
+            ),
+        )
 
 
 def memories_retrieved(conn: sqlite3.Connection, number: int, event: MemoriesRetrieved) -> None:

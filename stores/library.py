@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -10,14 +10,14 @@ from core.feedback.verdict import FailureType
 from core.memory.entry import MemoryEntry, Polarity, ReviewDecision, ReviewState
 from stores.errors import StoreConflict
 from stores.journal import LIBRARY, EntryImported, EntryReviewed
-from stores.ledger import Ledger
+from stores.ledger import Ledger, as_stored
 from stores.rows import canonical
 from stores.runs import chosen
 
 _entries = msgspec.json.Decoder(MemoryEntry)
 
 STATE = """coalesce(
-    (SELECT state FROM reviews WHERE memory = m.id ORDER BY number DESC, at DESC LIMIT 1),
+    (SELECT state FROM reviews WHERE memory = m.id ORDER BY number DESC, place DESC LIMIT 1),
     CASE m.confirmed WHEN 1 THEN 'approved' ELSE 'pending' END)"""
 """An entry's review state: its newest decision, or where it starts (merit.md, "Memory entry")."""
 
@@ -126,7 +126,8 @@ class Library(Ledger):
     def history(self, memory: str) -> list[ReviewDecision]:
         """Every decision about an entry, oldest first."""
         rows = self.rows(
-            "SELECT memory, state, who, at, remark FROM reviews WHERE memory = ? ORDER BY number, at",
+            "SELECT memory, state, who, at, remark FROM reviews WHERE memory = ?"
+            " ORDER BY number, place",
             (memory,),
         )
         return [
@@ -152,24 +153,34 @@ class Library(Ledger):
         rows = self.rows(f"{USAGE} GROUP BY r.memory")
         return {row[0]: EntryUsage(*row[1:]) for row in rows}
 
-    def keep(self, entries: Iterable[MemoryEntry], *, at: float) -> int:
-        """Add entries that came from elsewhere, all or none; those that are stored already are
-        passed over. Returns how many were new. Raises StoreConflict where an id stands for another
-        entry here."""
-        fresh: dict[str, MemoryEntry] = {}
+    def keep(
+        self,
+        entries: Iterable[MemoryEntry],
+        *,
+        at: float,
+        reviews: Mapping[str, Sequence[ReviewDecision]] | None = None,
+    ) -> int:
+        """Add entries that came from elsewhere, with what was decided about them there (by id); all
+        or none. Those that are stored already are passed over with their reviews. Returns how many
+        were new. Raises StoreConflict where an id stands for another entry here."""
+        histories = reviews or {}
+        fresh: dict[str, EntryImported] = {}
         for entry in entries:
+            imported, _ = as_stored(
+                EntryImported(
+                    run=LIBRARY, seq=0, at=at, entry=entry, reviews=tuple(histories.get(entry.id, ()))
+                )
+            )
             known = self._text_of(entry.id)
-            earlier = canonical(fresh[entry.id]) if entry.id in fresh else known
-            if earlier is not None and earlier != canonical(entry):
+            earlier = canonical(fresh[entry.id].entry) if entry.id in fresh else known
+            if earlier is not None and earlier != canonical(imported.entry):
                 raise StoreConflict(
                     f"Another memory with the id {entry.id} is stored already.",
                     "Nothing was imported. Import into another --store.",
                 )
-            if known is None:
-                fresh[entry.id] = entry
-        self.append_own(
-            [EntryImported(run=LIBRARY, seq=0, at=at, entry=entry) for entry in fresh.values()]
-        )
+            if earlier is None:
+                fresh[entry.id] = imported
+        self.append_own(tuple(fresh.values()))
         return len(fresh)
 
     def teaching_run(self, name: str) -> str:

@@ -239,7 +239,15 @@ PROJECTED: dict[str, Table] = {
         indexes=(("memory", "taken"),),
     ),
     "reviews": Table(
-        {"memory": str, "at": float, "state": str, "who": str, "remark": str, "number": int},
+        {
+            "memory": str,
+            "at": float,
+            "state": str,
+            "who": str,
+            "remark": str,
+            "number": int,
+            "place": int,
+        },
         ("memory", "at", "state", "who"),
         points_at={"memory": ("memories", "id")},
     ),

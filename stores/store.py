@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from stores import schema
 from stores.backups import copy_checked, damage
-from stores.birth import give_birth, migrate
+from stores.birth import database, give_birth, migrate
 from stores.errors import StoreInUse, StoreTrouble, in_words
 from stores.library import Library
 from stores.opening import beside, claim, connect, inspect, version
@@ -112,9 +112,7 @@ class Store(RunReading, Library):
         """What differs between the stored projections and those computed anew, one line each."""
         fresh = sqlite3.connect(":memory:", isolation_level=None)
         try:
-            with self._guard, in_words(self.path):
-                from stores.birth import database
-
+            with self.snapshot():
                 schema.create_tables(database(fresh))
                 replay_all(fresh, self._conn)
                 return tuple(_differences(self._conn, fresh)) + _gaps(self._conn)

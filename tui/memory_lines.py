@@ -108,3 +108,14 @@ def audit_line(total: dict[str, Any]) -> str:
     """What an audit looked at."""
     wrong = f"{total['violations']} violations" if total["violations"] else "no violation"
     return f"{total['retrievals']} retrievals with {total['memories']} memories checked: {wrong}."
+
+
+def export_line(written: dict[str, Any]) -> str:
+    """One file of an export."""
+    return f"{written['memories']:,} memories in {one_line(written['file'])}"
+
+
+def import_line(taken: dict[str, Any]) -> str:
+    """What an import brought."""
+    twice = f", {taken['duplicates']:,} repeated in the files" if taken["duplicates"] else ""
+    return f"{taken['new']:,} new memories, {taken['known']:,} known before{twice}."

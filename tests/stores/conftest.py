@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -32,6 +33,18 @@ def store(path: Path, newborn: bytes) -> Iterator[Store]:
     path.write_bytes(newborn)
     with Store.open(path, durability="OFF") as opened:
         yield opened
+
+
+@pytest.fixture
+def memory_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder in which a commit does not wait for a real disk, where the machine has one: what
+    these tests kill are processes, never the power."""
+    shared = Path("/dev/shm")
+    if not os.access(shared, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=shared, prefix="merito-test-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -102,7 +102,8 @@ def _fill_with_limited_files(path: str, answer: Connection) -> None:
         answer.send((acknowledged, str(trouble)))
 
 
-def test_a_quota_on_files(path: Path) -> None:
+def test_a_quota_on_files(memory_disk: Path) -> None:
+    path = memory_disk / "merito.sqlite"
     context = multiprocessing.get_context("forkserver")
     here, there = context.Pipe()
     child = context.Process(target=_fill_with_limited_files, args=(str(path), there))

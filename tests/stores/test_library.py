@@ -204,6 +204,30 @@ def test_another_entry_under_a_known_id_is_refused_with_all_that_came_along(stor
     assert store.entries() == [entry]
 
 
+def test_imported_entries_bring_their_reviews(store: Store) -> None:
+    """In the order in which they were made, even at the same moment."""
+    entry = memory_entry(0)
+    history = [
+        decision(entry.id, state, at=7.0)
+        for state in (ReviewState.REJECTED, ReviewState.APPROVED, ReviewState.PENDING)
+    ]
+    store.keep([entry], at=9.0, reviews={entry.id: history})
+    assert store.history(entry.id) == history
+    assert store.review_states() == {entry.id: ReviewState.PENDING}
+    later = decision(entry.id, ReviewState.APPROVED, at=10.0)
+    store.review(later)
+    store.keep([entry], at=11.0, reviews={entry.id: history})
+    assert store.history(entry.id) == [*history, later], "what is known here stays as it is"
+    assert store.check() == ()
+
+
+def test_an_entry_with_broken_text_is_recognised_again(store: Store) -> None:
+    entry = memory_entry(0, asked=question(0, text="broken \ud800 text"))
+    assert store.keep([entry], at=1.0) == 1
+    assert store.keep([entry], at=2.0) == 0
+    assert store.entries()[0].context.question == "broken \ufffd text"
+
+
 def test_a_run_s_library_is_what_had_been_learned_before_it(store: Store) -> None:
     store.append(run_events(8, run="run-1"))
     store.keep([memory_entry(0, run="elsewhere")], at=1.0)

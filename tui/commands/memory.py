@@ -201,6 +201,51 @@ async def _searched(opened: Store, inquiry: Any) -> tuple[Retrieval, dict[str, M
     return retrieval, {entry.id: entry for entry in opened.entries() if entry.id in ids}
 
 
+@command.command("export", epilog="\b\nExample:\n  merito memory export lessons/ --state approved")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--database", help="Only those learned on it.")
+@click.option("--state", type=choice(ReviewState), help="Only those in this review state.")
+@click.option("--run", help="Only what this run taught.")
+@options.store
+@as_json
+def export(folder: Path, store: Path | None, as_json: bool, run: str | None, **wanted: Any) -> None:
+    """Write memories with their reviews into FOLDER, one a line: positives.jsonl, negatives.jsonl.
+
+    Files of these names that are there already are replaced.
+    """
+    from core.memory.jsonl import FILES, Reviewed, write
+    from stores.library import EntryFilter
+    from tui.memory_lines import export_line, say
+
+    with _open(store) as opened, opened.snapshot():
+        entries = opened.entries(EntryFilter(run=run and opened.teaching_run(run), **wanted))
+        reviewed = [Reviewed(entry=entry, reviews=tuple(opened.history(entry.id))) for entry in entries]
+    for polarity, count in write(folder, reviewed).items():
+        written = {"file": str(folder / FILES[polarity]), "memories": count}
+        say(written, as_json, export_line)
+
+
+@command.command("import", epilog="\b\nExample:\n  merito memory import lessons/")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@options.store
+@as_json
+def import_memories(files: tuple[Path, ...], store: Path | None, as_json: bool) -> None:
+    """Take in memories from FILES, or from folders that an export wrote.
+
+    All come in or none; what is stored already stays as it is, its reviews too.
+    """
+    from core.memory.jsonl import read
+    from tui.memory_lines import import_line, say
+
+    imported = read(files)
+    entries = [memory.entry for memory in imported.memories]
+    reviews = {memory.entry.id: memory.reviews for memory in imported.memories}
+    with _open(store, write=True, create=True) as opened:
+        new = opened.keep(entries, at=time.time(), reviews=reviews)
+    result = {"new": new, "known": len(entries) - new, "duplicates": imported.duplicates}
+    say(result, as_json, import_line)
+
+
 @command.command("audit", epilog="\b\nExample:\n  merito memory audit --json")
 @click.argument("runs", nargs=-1)
 @options.store
