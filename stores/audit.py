@@ -17,6 +17,7 @@ from core.run.events import (
     RunResumed,
     RunStarted,
 )
+from stores.errors import in_words
 from stores.journal import EntryReviewed, StoredEvent, decode
 from stores.ledger import Ledger
 
@@ -224,5 +225,7 @@ def _events(ledger: Ledger) -> Iterator[tuple[int, StoredEvent]]:
     )
     while rows := ledger.rows(query, (last, *KINDS)):
         for number, body in rows:
-            yield number, decode(body)
+            with in_words(ledger.path):
+                event = decode(body)
+            yield number, event
         last = rows[-1][0]

@@ -24,7 +24,7 @@ def copy_checked(conn: sqlite3.Connection, source: Path, target: Path) -> None:
     draft = beside(target, ".partial")
     try:
         draft.unlink(missing_ok=True)
-        with in_words(draft):
+        with in_words(target, "backup"):
             _copy(conn, draft)
         wal.unlink(missing_ok=True)
         beside(target, "-shm").unlink(missing_ok=True)
@@ -88,7 +88,7 @@ def restore(backup: Path, path: Path) -> Path | None:
     try:
         draft = beside(path, ".partial")
         draft.unlink(missing_ok=True)
-        with in_words(backup):
+        with in_words(backup, "backup"):
             source = connect(backup, "ro")
             try:
                 _check(source, backup)

@@ -6,7 +6,6 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import MeritoError
 from stores import schema
 from stores.backups import copy_checked
 from stores.errors import StoreTrouble, in_words
@@ -56,7 +55,7 @@ def migrate(conn: sqlite3.Connection, path: Path, found: int) -> Path | None:
     copy_checked(conn, path, backup)
     try:
         _step_up(conn, found)
-    except (sqlite3.Error, MeritoError, ArithmeticError, LookupError, TypeError, ValueError) as wrong:
+    except Exception as wrong:
         raise StoreTrouble(
             f"The store {path} could not be brought from version {found} to {version()}: {wrong}.",
             f"It is unchanged; a copy is at {backup}. Use the Merito that made it.",

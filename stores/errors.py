@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
 from core.errors import MeritoError
 
 
@@ -40,19 +42,21 @@ SENTENCES: tuple[tuple[str, str, str], ...] = (
 """SQLite's error names (their beginning) with what they mean here; the first that fits counts."""
 
 
-def trouble(path: Path, error: sqlite3.Error) -> StoreTrouble:
-    """SQLite's error about the store at `path` in the user's words."""
+def trouble(path: Path, error: Exception, what: str = "store") -> StoreTrouble:
+    """An error about the store (or backup) at `path` in the user's words."""
     name = getattr(error, "sqlite_errorname", "") or ""
+    if isinstance(error, msgspec.MsgspecError):
+        name = "SQLITE_CORRUPT"
     for beginning, problem, mend in SENTENCES:
         if name.startswith(beginning):
-            return StoreTrouble(f"The store {path}: {problem} ({error}).", mend)
-    return StoreTrouble(f"The store {path} failed: {error}.", "Run `merito doctor` to check it.")
+            return StoreTrouble(f"The {what} {path}: {problem} ({error}).", mend)
+    return StoreTrouble(f"The {what} {path} failed: {error}.", "Run `merito doctor` to check it.")
 
 
 @contextmanager
-def in_words(path: Path) -> Iterator[None]:
-    """Turn every SQLite error inside the block into a StoreTrouble about `path`."""
+def in_words(path: Path, what: str = "store") -> Iterator[None]:
+    """Turn every error of SQLite and every text that is no event into a StoreTrouble about `path`."""
     try:
         yield
-    except sqlite3.Error as error:
-        raise trouble(path, error) from error
+    except (sqlite3.Error, msgspec.MsgspecError) as error:
+        raise trouble(path, error, what) from error

@@ -115,11 +115,15 @@ class Ledger:
             await asyncio.sleep(POLL_SECONDS)
 
     def _page(self, run: str, after: int) -> list[AnyEvent]:
-        rows = self.rows(
+        return self.decoded(
             "SELECT body FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
             (run, after, PAGE),
         )
-        return [cast("AnyEvent", decode(row[0])) for row in rows]
+
+    def decoded(self, sql: str, parameters: Sequence[Any] = ()) -> list[AnyEvent]:
+        """The events of a run whose bodies a query selects."""
+        with in_words(self.path):
+            return [cast("AnyEvent", decode(row[0])) for row in self.rows(sql, parameters)]
 
     def rows(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[sqlite3.Row]:
         """All rows of a query. Raises StoreTrouble where the file cannot be read."""

@@ -21,7 +21,7 @@ from core.run.events import (
     RunStarted,
 )
 from core.run.progress import Progress
-from stores.journal import LIBRARY, decode
+from stores.journal import LIBRARY
 from stores.ledger import Ledger
 from stores.projections import FINISHED
 from stores.rows import canonical
@@ -103,12 +103,12 @@ class RunReading(Ledger):
 
     def opening(self, run: str) -> RunStarted:
         """The event that a run began with. Raises MeritoError where there is no such run."""
-        rows = self.rows(
+        found = self.decoded(
             "SELECT body FROM events WHERE run = ? AND seq = 1 AND run <> ?", (run, LIBRARY)
         )
-        if not rows:
+        if not found:
             raise MeritoError(f"There is no run {run}.")
-        return cast("RunStarted", decode(rows[0][0]))
+        return cast("RunStarted", found[0])
 
     def episode(self, run: str, position: int) -> list[AnyEvent]:
         """The stored events of one episode in order; `run` is the whole id."""
@@ -136,12 +136,12 @@ class RunReading(Ledger):
 
     def prediction(self, key: str) -> Answer | None:
         """The initial answer that was first given under this key (model, prompt and sampling)."""
-        rows = self.rows(
+        found = self.decoded(
             "SELECT body FROM predictions JOIN events USING (run, seq) WHERE key = ?", (key,)
         )
-        if not rows:
+        if not found:
             return None
-        written = cast("AnswerWritten", decode(rows[0][0]))
+        written = cast("AnswerWritten", found[0])
         return Answer(
             text=written.text,
             usage=written.usage,
@@ -185,18 +185,18 @@ class RunReading(Ledger):
         return tuple(whole)
 
     def _of_kind(self, run: str, kind: str) -> list[AnyEvent]:
-        rows = self.rows("SELECT body FROM events WHERE run = ? AND kind = ? ORDER BY seq", (run, kind))
-        return [cast("AnyEvent", decode(row[0])) for row in rows]
+        return self.decoded(
+            "SELECT body FROM events WHERE run = ? AND kind = ? ORDER BY seq", (run, kind)
+        )
 
     def _of_position(self, run: str, position: int) -> list[AnyEvent]:
         """An episode's events, and between them the places where another session began."""
-        rows = self.rows(
+        return self.decoded(
             "SELECT body FROM events JOIN episodes USING (run) WHERE run = ? AND position = ?"
             " AND seq >= first_seq AND (kind = 'run_resumed' OR kind <> 'reviews_applied'"
             " AND json_extract(body, '$.position') = position) ORDER BY seq",
             (run, position),
         )
-        return [cast("AnyEvent", decode(row[0])) for row in rows]
 
     def _records(self, condition: str, *parameters: object) -> list[RunRecord]:
         rows = self.rows(f"{RECORDS} {condition}", parameters)

@@ -6,10 +6,12 @@ import sqlite3
 from pathlib import Path
 from typing import Literal, Self
 
+import msgspec
+
 from stores import schema
 from stores.backups import copy_checked, damage
 from stores.birth import database, give_birth, migrate
-from stores.errors import StoreInUse, StoreTrouble, in_words
+from stores.errors import StoreConflict, StoreInUse, StoreTrouble, in_words
 from stores.library import Library
 from stores.opening import beside, claim, connect, inspect, version
 from stores.projections import replay_all
@@ -114,7 +116,10 @@ class Store(RunReading, Library):
         try:
             with self.snapshot():
                 schema.create_tables(database(fresh))
-                replay_all(fresh, self._conn)
+                try:
+                    replay_all(fresh, self._conn)
+                except (StoreConflict, sqlite3.IntegrityError, msgspec.MsgspecError) as wrong:
+                    return (f"events: {wrong}",)
                 return tuple(_differences(self._conn, fresh)) + _gaps(self._conn)
         finally:
             fresh.close()

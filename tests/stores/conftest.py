@@ -14,6 +14,18 @@ from stores.store import Store
 
 
 @pytest.fixture
+def tmp_path(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A folder in which a commit does not wait for a real disk, where the machine has one: what
+    these tests kill are processes, never the power."""
+    shared = Path("/dev/shm")
+    if not os.access(shared, os.W_OK):
+        yield request.getfixturevalue("tmp_path_factory").mktemp("store")
+        return
+    with tempfile.TemporaryDirectory(dir=shared, prefix="merito-test-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
 def path(tmp_path: Path) -> Path:
     """Where a store may be made."""
     return tmp_path / "merito.sqlite"
@@ -33,18 +45,6 @@ def store(path: Path, newborn: bytes) -> Iterator[Store]:
     path.write_bytes(newborn)
     with Store.open(path, durability="OFF") as opened:
         yield opened
-
-
-@pytest.fixture
-def memory_disk(tmp_path: Path) -> Iterator[Path]:
-    """A folder in which a commit does not wait for a real disk, where the machine has one: what
-    these tests kill are processes, never the power."""
-    shared = Path("/dev/shm")
-    if not os.access(shared, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=shared, prefix="merito-test-") as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

@@ -102,8 +102,7 @@ def _fill_with_limited_files(path: str, answer: Connection) -> None:
         answer.send((acknowledged, str(trouble)))
 
 
-def test_a_quota_on_files(memory_disk: Path) -> None:
-    path = memory_disk / "merito.sqlite"
+def test_a_quota_on_files(path: Path) -> None:
     context = multiprocessing.get_context("forkserver")
     here, there = context.Pipe()
     child = context.Process(target=_fill_with_limited_files, args=(str(path), there))

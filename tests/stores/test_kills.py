@@ -84,8 +84,7 @@ def stored(path: Path) -> dict[str, tuple[int, int]]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_three_hundred_kills(memory_disk: Path) -> None:
-    path = memory_disk / "merito.sqlite"
+def test_three_hundred_kills(path: Path) -> None:
     chance = random.Random(SEED)
     acknowledged: dict[str, int] = {}
     context.set_forkserver_preload(PRELOADED)
@@ -122,8 +121,7 @@ def test_three_hundred_kills(memory_disk: Path) -> None:
             assert list(store.events(record.id)) == script(number)[: record.last_seq]
 
 
-def test_a_writer_s_death_gives_the_store_free(memory_disk: Path) -> None:
-    path = memory_disk / "merito.sqlite"
+def test_a_writer_s_death_gives_the_store_free(path: Path) -> None:
     victim = Victim(path)
     victim.watch_until_ready()
     with pytest.raises(StoreInUse):
@@ -134,9 +132,8 @@ def test_a_writer_s_death_gives_the_store_free(memory_disk: Path) -> None:
         assert store.check() == ()
 
 
-def test_two_processes_on_one_store(memory_disk: Path) -> None:
+def test_two_processes_on_one_store(path: Path) -> None:
     """One writes, the other reads along and is told that it cannot write."""
-    path = memory_disk / "merito.sqlite"
     victim = Victim(path)
     victim.watch_until_ready()
     with Store.open(path, mode="prefer-write") as second:
