@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A shared machine makes an example slow now and then; that says nothing about the property.
+settings.register_profile("merito", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("merito")
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 

@@ -123,8 +123,9 @@ class Templates:
         return hashlib.sha256(every.encode()).hexdigest()[:12]
 
 
-def read_template(name: str, file: Path) -> Template:
-    """Read and check one template file. Raises MeritoError."""
+def read_template(name: str, file: Path, form: Form | None = None) -> Template:
+    """Read and check one template file, against the form of its name unless one is given.
+    Raises MeritoError."""
     text = _text(file)
     first, _, body = text.partition("\n")
     version = _VERSION.match(first)
@@ -138,7 +139,7 @@ def read_template(name: str, file: Path) -> Template:
         for paragraph in _PARAGRAPHS.split(body.strip())
         if paragraph.strip()
     )
-    _check_slots(file, FORMS[name], {text for each in paragraphs for slot, text in each if slot})
+    _check_slots(file, form or FORMS[name], {text for each in paragraphs for slot, text in each if slot})
     return Template(version["id"], hashlib.sha256(text.encode()).hexdigest()[:8], paragraphs)
 
 

@@ -22,7 +22,6 @@ from core.sql import fold, tokens
 if TYPE_CHECKING:
     from sqlglot import exp
 
-
 _ADVICE = re.compile(r" - should this be a string literal.*", re.S)
 _UNKNOWN_COLUMN = re.compile(r"no such column: (?P<name>.+)", re.S)
 _UNKNOWN_INSERT = re.compile(r"table (?P<table>.+) has no column named (?P<column>.+)", re.S)
@@ -44,7 +43,8 @@ def unknown_column(failed: Failed) -> Iterator[Fact]:
         yield from _not_in_from(failed, qualifier, column)
     made = next((source for source in sources if source.columns), None)
     if not qualifier and _stands_for_text(failed, column):
-        yield "text", f"A text stands in single quotes, {shown(column)} means a column: '{column}'."
+        text = column.replace("'", "''")
+        yield "text", f"A text stands in single quotes, {shown(column)} means a column: '{text}'."
         return
     if made:
         yield "unknown-column", f"The sub-query {made.called} gives only: {listed(made.columns)}."

@@ -123,3 +123,13 @@ def test_what_a_model_is_shown_holds_no_chat_markers_and_can_be_sent(text: str) 
     assert "<|im_start|>" not in shown
     assert shown.encode()
     assert plain(shown) == shown
+
+
+def test_the_readme_lists_every_template_with_its_slots() -> None:
+    lines = (BUILT_IN / "README.md").read_text("utf-8").splitlines()
+    rows = {line.split("`")[1]: line for line in lines if line.startswith("| `")}
+    assert set(rows) == {f"{name}.txt" for name in FORMS}
+    for name, form in FORMS.items():
+        *_, required, optional, _ = rows[f"{name}.txt"].split("|")
+        assert set(required.split("`")[1::2]) == form.required
+        assert set(optional.split("`")[1::2]) == form.optional
