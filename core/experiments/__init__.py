@@ -1,0 +1,1 @@
+"""Experiments: many runs compared, with statistics that can be trusted (evaluation.md)."""
