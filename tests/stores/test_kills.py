@@ -22,6 +22,7 @@ PRELOADED = ["__main__", "tests.stores.writer", "stores.birth", "filelock", "sql
 """What the server of processes imports once, so that a new process is there at once."""
 
 context = multiprocessing.get_context("forkserver")
+context.set_forkserver_preload(PRELOADED)
 
 
 class Victim:
@@ -87,7 +88,6 @@ def stored(path: Path) -> dict[str, tuple[int, int]]:
 def test_three_hundred_kills(path: Path) -> None:
     chance = random.Random(SEED)
     acknowledged: dict[str, int] = {}
-    context.set_forkserver_preload(PRELOADED)
     unready = silent = 0
     for kill in range(KILLS):
         victim = Victim(path)
