@@ -34,10 +34,17 @@ def compared(old: exp.Query, new: exp.Query) -> tuple[str, ...]:
     lines = tuple(_queries(was, became))
     if lines:
         return lines
-    before, after = written(was), written(became)
+    before, after = _without_output_names(was), _without_output_names(became)
     if before == after:
         return ("replaced aliases or qualifiers, and nothing else",)
     return token_delta(before, after)
+
+
+def _without_output_names(query: exp.Query) -> str:
+    for select in chain(query).queries:
+        if isinstance(select, exp.Select):
+            select.set("expressions", [column.unalias() for column in select.expressions])
+    return written(query)
 
 
 def _queries(old: exp.Query, new: exp.Query) -> Iterator[str]:

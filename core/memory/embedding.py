@@ -171,7 +171,10 @@ class EncoderProcess:
         except BaseException as error:
             for text, future in waiting.items():
                 self._known.pop(text, None)
-                future.set_exception(error)
+                if isinstance(error, asyncio.CancelledError):
+                    future.cancel()
+                else:
+                    future.set_exception(error)
             if not isinstance(error, MeritoError):
                 raise
 
@@ -186,9 +189,8 @@ class EncoderProcess:
                     return await child.embed(texts)
                 except EncoderDied:
                     await self._end_child()
-        raise MeritoError(
-            f"The encoder {self.name} ended {RESTARTS + 1} times in a row.", self._where()
-        )
+        problem = f"The encoder {self.name} ended {RESTARTS + 1} times in a row."
+        raise MeritoError(problem, self._where())
 
     def _forget(self) -> None:
         while len(self._known) > REMEMBERED:
@@ -225,11 +227,10 @@ class EncoderProcess:
             space = await child.hello()
         except EncoderDied as death:
             await child.end()
-            raise MeritoError(
-                f"The encoder {self.name} cannot be loaded: {death}", self._where()
-            ) from None
+            problem = f"The encoder {self.name} cannot be loaded: {death}."
+            raise MeritoError(problem, self._where()) from None
         except BaseException:
-            child.process.kill()
+            await child.end()
             raise
         if self._space is not None and space.fingerprint != self._space.fingerprint:
             await child.end()
