@@ -27,7 +27,7 @@ _TOKEN_STYLES: dict[Kind, str] = {
     "number": "$ink-number",
     "comment": "$ink-quiet italic",
 }
-_LONGEST_SQL = 20_000
+LONGEST_SQL = 20_000
 _CELL = 28
 
 
@@ -65,16 +65,17 @@ def rule(*parts: Part, style: str = QUIET, width: int, tail: Part = "") -> Line:
     return Line(ink(left, filler, right), wrap=False)
 
 
-def sql_lines(sql: str, changes: tuple[Change, ...] = (), indent: int = 2) -> list[Line]:
+def sql_lines(
+    sql: str, changes: tuple[Change, ...] = (), indent: int = 2, limit: int = 4_000
+) -> list[Line]:
     """SQL in colour; what is new against the attempt before is underlined on a tint."""
-    shown = sql[:_LONGEST_SQL]
-    content = Content(shown, strip_control_codes=False)
+    shown = sql[:limit]
     spans = [(t.start, t.end, _TOKEN_STYLES.get(t.kind, "")) for t in tokens(shown)]
-    spans += [(c.start, c.end, ADDED) for c in changes if c.new]
+    spans += [(c.start, min(c.end, limit), ADDED) for c in changes if c.new and c.start < limit]
     pieces = _cut(shown, spans)
     if len(sql) > len(shown):
         pieces.append((f"... ({len(sql) - len(shown):,} more characters)", QUIET))
-    content = ink(*((legible(text, _LONGEST_SQL), style) for text, style in pieces))
+    content = ink(*((legible(text, limit), style) for text, style in pieces))
     return [Line(part, indent) for part in content.split("\n", allow_blank=True)]
 
 

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from tui.view.sql_tokens import Token, tokens
 
 _MOST_TOKENS = 600
+_MOST_CHARACTERS = 20_000
 
 Kind = Literal["same", "added", "removed", "replaced"]
 
@@ -32,6 +33,8 @@ class Change(NamedTuple):
 def changes(old: str, new: str) -> tuple[Change, ...]:
     """Every change from `old` to `new` in order, unchanged stretches left out. Keywords and names
     compare without case, as SQL does; very long texts count as replaced whole."""
+    if max(len(old), len(new)) > _MOST_CHARACTERS:
+        return () if old == new else (Change("replaced", old, new, 0, len(new)),)
     before, after = list(tokens(old)), list(tokens(new))
     if not before:
         return ()

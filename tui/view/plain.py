@@ -29,8 +29,8 @@ from core.run.events import (
     RunStarted,
     SqlExecuted,
 )
+from core.run.figures import Figures
 from tui.view.difference import change_words
-from tui.view.figures import Figures
 from tui.view.legible import cell_text, one_line
 from tui.view.run_view import RunView
 from tui.view.summary import duration, model_words, summary

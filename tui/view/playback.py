@@ -16,11 +16,11 @@ LONGEST_PAUSE = 3.0
 class Playback:
     """Where a replay stands. Time is the run's own, with long waits cut."""
 
-    def __init__(self, events: Sequence[AnyEvent], speed: int = SPEEDS[0]) -> None:
+    def __init__(self, events: Sequence[AnyEvent], speed: float = SPEEDS[0]) -> None:
         self.events = events
         self.view = RunView()
         self.playing = False
-        self.speed = speed if speed in SPEEDS else SPEEDS[0]
+        self.speed = min(SPEEDS, key=lambda each: abs(each - speed))
         self.at = 0
         """Events that have been applied."""
         self._moments = _moments(events)

@@ -29,8 +29,8 @@ from core.run.events import (
     SqlExecuted,
     TokenDelta,
 )
+from core.run.figures import Figures
 from tui.view.episode_view import EpisodeEvent, EpisodeView
-from tui.view.figures import Figures
 from tui.view.states import OUTCOMES, State
 
 _UNKNOWN = Question(id="", database="", text="")

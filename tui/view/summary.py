@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.memory.entry import Polarity, ReviewState
 from core.run.events import EpisodeOutcome
-from tui.view.figures import Figures
+from core.run.figures import Figures
 
 
 def percent(part: int, whole: int) -> str:

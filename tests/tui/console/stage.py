@@ -14,12 +14,12 @@ from core.errors import MeritoError
 from core.memory.entry import ReviewDecision, ReviewState
 from core.run.control import Control
 from core.run.events import AnyEvent, EpisodeEnded, JudgementAwaited, RunStarted
+from core.run.figures import first_state
 from tests.streams import EPOCH, run_events
 from tui.console.app import MeritoApp
 from tui.console.library import Shelved, StoredRun
 from tui.console.screens.base import RoomScreen
 from tui.console.widgets.paper import Paper
-from tui.view.figures import first_state
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 

@@ -10,17 +10,19 @@ import pytest
 
 from core.database.rows import Outcome, ResultTable
 from core.errors import MeritoError
-from core.feedback.verdict import Status
 from core.memory.entry import ReviewDecision, ReviewState
+from core.models.chat import Message
 from core.question import Question
 from core.run.events import (
     AnswerWritten,
     AttemptJudged,
     EpisodeEnded,
+    EpisodeStarted,
     Hint,
     MemoriesRetrieved,
     ModelStumbled,
     PromptSent,
+    ReflectionWritten,
     RunStarted,
     SqlExecuted,
     TokenDelta,
@@ -28,6 +30,7 @@ from core.run.events import (
 from tests.streams import EPOCH, run_events, settings
 from tests.tui.console.stage import SIZES, Shelves, console, notices, on_screen, settled, until
 from tui.console.screens.dialogs import Sheet
+from tui.console.screens.runs import ChooseRun
 
 HOSTILE = {
     "closing tag": "[/x] [/] [/bold] [",
@@ -45,43 +48,50 @@ HOSTILE = {
 
 def poisoned(text: str) -> list:
     """A run with the text in every field that comes from outside."""
-    events = []
+    asked = Question(id=text, database=text, text=text, evidence=text, difficulty=text)
     table = ResultTable(
         outcome=Outcome.OK, columns=(text, text), rows=((text, 1), (None, text)), row_count=2
     )
-    asked = [Question(id=text, database=text, text=text, evidence=text, difficulty=text)] * 8
-    for event in run_events(8, deltas=True, reflections=True):
-        changes: dict[str, object] = {}
-        if isinstance(event, RunStarted):
-            model = msgspec.structs.replace(event.model, name=text, engine=text)
-            changes = {
-                "questions": tuple(asked),
-                "settings": settings(dataset=text, strategy=text),
-                "model": model,
-                "problems": (text,),
-            }
-        elif isinstance(event, TokenDelta):
-            changes = {"text": text}
-        elif isinstance(event, PromptSent):
-            changes = {"hints": (Hint(kind=text, text=text, attempt=0),), "template": text}
-        elif isinstance(event, AnswerWritten):
-            changes = {"text": text, "sql": text, "extraction": (text,)}
-        elif isinstance(event, SqlExecuted):
-            changes = {"sql": text, "result": table}
-        elif isinstance(event, AttemptJudged):
-            changes = {"sql": text, "message": text, "rule": text, "remark": text, "judge": text}
-            if event.status is not Status.CORRECT and event.attempt == 1:
-                changes["refused"] = text
-        elif isinstance(event, ModelStumbled):
-            changes = {"problem": text, "mend": text}
-        elif isinstance(event, MemoriesRetrieved):
-            changes = {"entries": tuple(tainted(entry, text) for entry in event.entries)}
-        elif isinstance(event, EpisodeEnded):
-            changes = {"note": text, "memory": event.memory and tainted(event.memory, text)}
-        if hasattr(event, "question"):
-            changes["question"] = asked[0]
-        events.append(msgspec.structs.replace(event, **changes))
-    return events
+    poison = {
+        RunStarted: lambda event: {
+            "questions": (asked,) * 8,
+            "settings": settings(dataset=text, strategy=text),
+            "model": msgspec.structs.replace(event.model, name=text, engine=text),
+            "problems": (text,),
+        },
+        EpisodeStarted: lambda _event: {"question": asked},
+        TokenDelta: lambda _event: {"text": text},
+        PromptSent: lambda _event: {
+            "hints": (Hint(kind=text, text=text, attempt=0),),
+            "template": text,
+            "messages": (Message("user", text),),
+        },
+        AnswerWritten: lambda _event: {"text": text, "sql": text, "extraction": (text,)},
+        SqlExecuted: lambda _event: {"sql": text, "result": table},
+        AttemptJudged: lambda event: {
+            "sql": text,
+            "message": text,
+            "rule": text,
+            "remark": text,
+            "judge": text,
+            "correction": text,
+            "refused": text if event.attempt == 1 and event.failure else "",
+        },
+        ReflectionWritten: lambda _event: {"text": text},
+        ModelStumbled: lambda _event: {"problem": text, "mend": text},
+        MemoriesRetrieved: lambda event: {
+            "entries": tuple(tainted(entry, text) for entry in event.entries)
+        },
+        EpisodeEnded: lambda event: {
+            "note": text,
+            "memory": event.memory and tainted(event.memory, text),
+        },
+    }
+    events = run_events(8, deltas=True, reflections=True)
+    return [
+        msgspec.structs.replace(event, **poison[type(event)](event)) if type(event) in poison else event
+        for event in events
+    ]
 
 
 def tainted(entry, text: str):
@@ -116,10 +126,22 @@ def raw_left(text: str) -> set[str]:
     }
 
 
+EVERYTHING = " ".join(text[:200] for text in HOSTILE.values())
+
+
+async def test_every_screen_bears_all_of_it_at_once() -> None:
+    await tour(EVERYTHING, (120, 40))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_every_screen_bears_it(name: str, size: tuple[int, int]) -> None:
-    text = HOSTILE[name]
+async def test_every_screen_bears_each(name: str, size: tuple[int, int]) -> None:
+    await tour(HOSTILE[name], size)
+
+
+async def tour(text: str, size: tuple[int, int]) -> None:
+    """Every screen of a console over a run made of this text."""
     events = poisoned(text)
     library = Shelves(events)
     app = console(events, library=library)
@@ -131,7 +153,14 @@ async def test_every_screen_bears_it(name: str, size: tuple[int, int]) -> None:
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.session.view.ended)
         await settled(pilot)
-        for keys in (("g", "down", "down"), ("tab",), ("tab",), ("tab",), ("enter", "enter"), ("escape",)):
+        for keys in (
+            ("g", "down", "down"),
+            ("tab",),
+            ("tab",),
+            ("tab",),
+            ("enter", "enter"),
+            ("escape",),
+        ):
             await pilot.press(*keys)
             await settled(pilot)
             assert raw_left(on_screen(app)) == set()
@@ -142,7 +171,8 @@ async def test_every_screen_bears_it(name: str, size: tuple[int, int]) -> None:
             await settled(pilot)
             assert raw_left(on_screen(app)) == set()
         await pilot.press("o")
-        await settled(pilot)
+        await until(pilot, lambda: isinstance(app.screen, ChooseRun))
+        await pilot.pause()
         assert raw_left(on_screen(app)) == set()
 
 
@@ -162,7 +192,7 @@ async def test_nothing_vanishes(name: str) -> None:
         assert text[:40].strip() in re.sub(r"\s+", " ", on_screen(app))
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", ["closing tag", "escapes", "surrogates", "megabyte"])
 async def test_notices_banners_and_the_detail_sheet_bear_it(name: str) -> None:
     text = HOSTILE[name]
     app = console(poisoned(text), notice=text)
@@ -175,7 +205,7 @@ async def test_notices_banners_and_the_detail_sheet_bear_it(name: str) -> None:
         await settled(pilot)
         assert notices(app)
         assert raw_left(on_screen(app)) == set()
-        app.screen_stack[0].action_detail()
+        await pilot.press("g", "enter", "enter")
         await until(pilot, lambda: isinstance(app.screen, Sheet))
         await settled(pilot)
         assert raw_left(on_screen(app)) == set()

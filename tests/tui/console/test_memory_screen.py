@@ -38,7 +38,7 @@ async def test_one_key_rejects_and_u_takes_it_back() -> None:
         await pilot.press("r")
         await settled(pilot)
         assert app.library.state(memory) is ReviewState.REJECTED
-        assert "× rejected" in on_screen(app)
+        assert "\N{MULTIPLICATION SIGN} rejected" in on_screen(app)
         assert "1 memory: rejected. u takes it back." in notices(app)
         await pilot.press("u")
         await settled(pilot)

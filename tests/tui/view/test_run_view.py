@@ -19,8 +19,8 @@ from core.run.events import (
     RunResumed,
     TokenDelta,
 )
+from core.run.figures import figures_of
 from tests.streams import EPOCH, PLANS, episode_events, question, run_events, settings
-from tui.view.figures import figures_of
 from tui.view.run_view import RunView
 from tui.view.states import OUTCOMES, SIGNS, State
 

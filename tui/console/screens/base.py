@@ -35,6 +35,9 @@ class RoomScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-middle"), (150, "-wide")]
     AUTO_FOCUS = ".pane"
 
+    _named: tuple[str, bool] | None = None
+    """For which pane in front, and how narrow, the titles stand."""
+
     @property
     def console_app(self) -> MeritoApp:
         """The application, by its own type."""
@@ -100,8 +103,11 @@ class RoomScreen(Screen[None]):
 
     def _name_panes(self, front: str) -> None:
         """One pane at a time: its title names the others, so that nobody looks for them."""
-        titles = {each: self.pane_title(each) for each in self.PANES}
+        titles = dict(zip(self.PANES, self.TITLES, strict=True))
         narrow = self.has_class("-narrow")
+        if (front, narrow) == self._named:
+            return
+        self._named = (front, narrow)
         for each, title in titles.items():
             pane = self.query_one(f"#{each}")
             parts: list[Part] = []
@@ -109,10 +115,6 @@ class RoomScreen(Screen[None]):
                 shown = (words, "bold") if other == front else (words, f"not bold {QUIET}")
                 parts += [(" │ ", f"not bold {QUIET}"), shown] if parts else [shown]
             pane.border_title = ink(*parts) if narrow else title
-
-    def pane_title(self, pane: str) -> str:
-        """What a pane is called."""
-        return self.TITLES[self.PANES.index(pane)]
 
     def on_resize(self) -> None:
         """Titles depend on how many panes stand side by side."""

@@ -9,6 +9,7 @@ from core.database.rows import ResultTable
 from tui.console.ink import (
     ACCENT,
     BLANK,
+    LONGEST_SQL,
     QUIET,
     Line,
     line,
@@ -47,7 +48,7 @@ def _part(name: str, lines: partial[list[Line]], width: int) -> Sequence[Line]:
 
 
 def _sql(episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
-    return sql_lines(attempt.sql, episode.changes(attempt.number), indent=0)
+    return sql_lines(attempt.sql, episode.changes(attempt.number), indent=0, limit=LONGEST_SQL)
 
 
 def _result(result: ResultTable | None, width: int) -> list[Line]:

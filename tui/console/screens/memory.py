@@ -9,6 +9,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from core.memory.entry import ReviewDecision, ReviewState
+from core.run.figures import first_state
 from tui.console.actions import Action, bindings_of
 from tui.console.library import Library, Shelved
 from tui.console.screens.base import RoomScreen
@@ -16,7 +17,6 @@ from tui.console.widgets.entry import Entry
 from tui.console.widgets.keybar import KeyBar
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.shelf import FILTERS, Shelf
-from tui.view.figures import first_state
 
 _DECIDING = frozenset(
     f"memory.{name}" for name in ("approve", "reject", "restore", "remark", "undo", "mark")

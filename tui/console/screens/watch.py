@@ -18,7 +18,7 @@ from tui.console.widgets.memories import Memories
 from tui.console.widgets.paper import Paper
 from tui.console.widgets.queue import Queue
 from tui.view.episode_view import AttemptView, EpisodeView
-from tui.view.legible import cell_text
+from tui.view.legible import cell_text, one_line
 
 
 class WatchScreen(RoomScreen):
@@ -34,6 +34,7 @@ class WatchScreen(RoomScreen):
         self._attempt: int | None = None
         """The selected attempt; None means the newest, whichever that is."""
         self._drawn: tuple[object, ...] | None = None
+        self._where = ""
         self._recalling: int | None = None
 
     def compose_body(self) -> Iterable[Widget]:
@@ -80,8 +81,7 @@ class WatchScreen(RoomScreen):
         if self.following and live is not None and queue.position != live:
             queue.select_position(live)
             self._attempt = None
-        where = "following live" if self.following else "staying (f follows)"
-        queue.border_subtitle = Content(f"{where}, search: {queue.search}" if queue.search else where)
+        self._subtitle()
         self._show_episode()
 
     def _begin_reading(self, sheet: Episode, episode: EpisodeView | None) -> None:
@@ -93,6 +93,13 @@ class WatchScreen(RoomScreen):
     def no_run_words(self) -> str:
         """What to do where there is no run to watch."""
         raise NotImplementedError
+
+    def _subtitle(self) -> None:
+        where = "following live" if self.following else "staying (f follows)"
+        words = f"{where}, search: {one_line(self.queue.search, 40)}" if self.queue.search else where
+        if words != self._where:
+            self._where = words
+            self.queue.border_subtitle = Content(words)
 
     def live_position(self) -> int | None:
         """The question to be at while following."""

@@ -7,10 +7,10 @@ from textual.style import Style
 from textual.widget import Widget
 
 from core.memory.entry import Polarity, ReviewState
+from core.run.figures import Figures
 from tui.console.ink import ACCENT, BAD, GOOD, QUIET, TITLE, WARN, Part, bar, ink
 from tui.console.rooms import ROOMS
 from tui.console.session import Session
-from tui.view.figures import Figures
 from tui.view.legible import one_line
 from tui.view.summary import model_words
 

@@ -53,6 +53,8 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._lines: LRUCache[Hashable, Strip] = LRUCache(512)
         self._shown: list[Hashable] = []
+        self._theme = ""
+        self._width = 0
 
     @property
     def row_count(self) -> int:
@@ -75,7 +77,7 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
         """Take in what changed: repaint only the visible lines that differ."""
         count = self.row_count
         if self.virtual_size.height != max(1, count):
-            self.virtual_size = Size(self.scrollable_content_region.width, max(1, count))
+            self.virtual_size = Size(self._width, max(1, count))
             self.refresh()
         if count and self.cursor >= count:
             self.set_reactive(Listing.cursor, count - 1)
@@ -88,8 +90,9 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh()
         self._shown = keys
 
-    def select(self, index: int) -> None:
-        """Put the cursor on a row without saying that a person did."""
+    def select(self, index: int, *, ahead: bool = False) -> None:
+        """Put the cursor on a row without saying that a person did. `ahead` scrolls so far that the
+        next ones need no scrolling."""
         if not self.row_count:
             return
         index = max(0, min(index, self.row_count - 1))
@@ -97,7 +100,7 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
             before, self.cursor = self.cursor, index
             self.refresh_line(before)
             self.refresh_line(index)
-        self._reveal(index)
+        self._reveal(index, ahead=ahead)
 
     def action_move(self, step: int) -> None:
         """Move the cursor by rows."""
@@ -127,7 +130,8 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self, _event: events.Resize) -> None:
         """Keep the selected row in view whatever the new size."""
-        self.virtual_size = Size(self.scrollable_content_region.width, max(1, self.row_count))
+        self._width = self.scrollable_content_region.width
+        self.virtual_size = Size(self._width, max(1, self.row_count))
         self._reveal(self.cursor)
         self.refresh()
 
@@ -142,11 +146,14 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
     def notify_style_update(self) -> None:
         """Another theme: nothing drawn is valid any more."""
         super().notify_style_update()
-        self._lines.clear()
+        if self.is_mounted and self.app.theme != self._theme:
+            self._theme = self.app.theme
+            self._lines.clear()
+            self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """One visible line."""
-        width = self.scrollable_content_region.width
+        width = self._width
         index = y + self.scroll_offset.y
         if index >= self.row_count:
             words = self._empty_line(y, width) if not self.row_count else None
@@ -185,9 +192,9 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
             self.select(index)
             self.post_message(self.Moved(self, self.cursor))
 
-    def _reveal(self, index: int) -> None:
+    def _reveal(self, index: int, *, ahead: bool = False) -> None:
         top, room = self.scroll_offset.y, max(1, self.size.height)
         if index < top:
             self.scroll_to(y=index, animate=False)
         elif index >= top + room:
-            self.scroll_to(y=index - room + 1, animate=False)
+            self.scroll_to(y=index - (room // 4 if ahead else room - 1), animate=False)

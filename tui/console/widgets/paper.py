@@ -60,7 +60,8 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         self._drawn: dict[Hashable, tuple[Hashable, int, list[Strip]]] = {}
         self._strips: list[Strip] = []
         self._starts: dict[Hashable, int] = {}
-        self._width = 0
+        self._theme = ""
+        self._blank = Strip.blank(0)
 
     def show(self, blocks: Sequence[Block]) -> None:
         """Replace the blocks; only those with a new version are drawn again."""
@@ -100,10 +101,11 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         self._lay_out()
 
     def notify_style_update(self) -> None:
-        """Another theme: every block is drawn again."""
+        """Another theme: every block is drawn again. Focus alone changes nothing on the sheet."""
         super().notify_style_update()
-        self._drawn.clear()
-        if self.is_mounted:
+        if self.is_mounted and self.app.theme != self._theme:
+            self._theme = self.app.theme
+            self._drawn.clear()
             self.call_after_refresh(self._lay_out)
 
     def on_click(self, event: events.Click) -> None:
@@ -119,12 +121,8 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One visible line."""
-        width = self.scrollable_content_region.width
-        style = self.rich_style
         index = y + self.scroll_offset.y
-        if index >= len(self._strips):
-            return Strip.blank(width, style)
-        return self._strips[index].crop_extend(0, width, style)
+        return self._strips[index] if index < len(self._strips) else self._blank
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width
@@ -133,6 +131,7 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         drawn: dict[Hashable, tuple[Hashable, int, list[Strip]]] = {}
         strips: list[Strip] = []
         self._starts = {}
+        self._blank = Strip.blank(width, self.rich_style)
         for block in self._blocks:
             known = self._drawn.get(block.key)
             if known is None or known[:2] != (block.version, width):
@@ -140,19 +139,29 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
             drawn[block.key] = known
             self._starts[block.key] = len(strips)
             strips += known[2]
-        self._drawn, self._strips, self._width = drawn, strips, width
+        before, self._strips, self._drawn = self._strips, strips, drawn
         self.virtual_size = Size(width, len(strips))
-        self.refresh()
+        self._refresh_differing(before)
+
+    def _refresh_differing(self, before: list[Strip]) -> None:
+        """Repaint the visible lines that are others than before; a strip that stayed is the same
+        object."""
+        top = self.scroll_offset.y
+        for y in range(top, top + self.size.height):
+            old = before[y] if y < len(before) else None
+            new = self._strips[y] if y < len(self._strips) else None
+            if old is not new:
+                self.refresh_line(y)
 
     def _draw(self, lines: Sequence[Line], width: int) -> list[Strip]:
-        style = self.visual_style
+        style, rich_style = self.visual_style, self.rich_style
         drawn: list[Strip] = []
         for content, indent, wrap in lines:
             room = max(4, width - indent)
             shown = content if wrap else content.truncate(room, ellipsis=True)
             strips = Visual.to_strips(self, shown, room, None, style, apply_selection=False)
             if indent:
-                margin = Strip.blank(indent, style.rich_style)
+                margin = Strip.blank(indent, rich_style)
                 strips = [Strip.join([margin, strip]) for strip in strips]
-            drawn += strips
+            drawn += [strip.crop_extend(0, width, rich_style) for strip in strips]
         return drawn

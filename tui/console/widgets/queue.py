@@ -73,12 +73,12 @@ class Queue(Listing):
     def select_position(self, position: int) -> bool:
         """Put the cursor on a question; False where the search hides it."""
         if self._found is None:
-            self.select(position)
-            return True
-        if position in self._found:
-            self.select(self._found.index(position))
-            return True
-        return False
+            self.select(position, ahead=True)
+        elif position in self._found:
+            self.select(self._found.index(position), ahead=True)
+        else:
+            return False
+        return True
 
     def row_version(self, index: int) -> Hashable:
         """The row's own version; an open one also ages by the second."""
