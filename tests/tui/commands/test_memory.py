@@ -304,10 +304,41 @@ def test_search_explains_itself(memory: Memory, store: Store) -> None:
             assert approved[each["id"]].context.question in each["lexical_text"]
             assert each["type_match"] == (approved[each["id"]].failure == "Result Mismatch")
     assert store.vectors_file.exists(), "each memory is embedded once"
-    early = memory(*asked, "--position", "4", "--explain").objects[0]
-    ranked = early["positive"]["candidates"] + early["negative"]["candidates"]
-    assert ranked
-    assert all(each["source_position"] < 4 for each in ranked)
-    words = memory(*asked[:-1])
-    assert "positive: " in words.out
-    assert " *  1 " in words.out
+
+
+WITHOUT_ENCODER = ["search", "--question", "Which visits were long?", "--strategy", "merit-no-dense"]
+
+
+def test_search_keeps_to_what_was_learned_before_a_position(memory: Memory) -> None:
+    found = memory(*WITHOUT_ENCODER, "--position", "4", "--explain", "--json").objects[0]
+    ranked = found["positive"]["candidates"] + found["negative"]["candidates"]
+    assert {each["source_position"] for each in ranked} == {1, 2, 3}
+    own = memory(*WITHOUT_ENCODER, "--run", "elsew", "--include-pending", "--json").objects[0]
+    assert [each["source_run"] for each in own["positive"]["candidates"]] == ["elsewhere"]
+
+
+def test_search_leaves_the_same_question_out(memory: Memory, store: Store) -> None:
+    entry = store.entries()[0]
+    for further in ([], ["--database", entry.context.database]):
+        words = ["search", "--question", entry.context.question.upper(), *further]
+        found = memory(*words, "--strategy", "merit-no-dense", "--explain", "--json").objects[0]
+        assert entry.id not in {each["id"] for each in found["positive"]["candidates"]}
+        assert found["positive"]["candidates"]
+
+
+def test_search_shows_only_what_a_prompt_would_get(memory: Memory) -> None:
+    found = memory(*WITHOUT_ENCODER, "--json").objects[0]
+    assert len(found["positive"]["candidates"]) == found["positive"]["taken"] == 3
+    assert "lexical_text" not in found["positive"]["candidates"][0]
+    out = memory(*WITHOUT_ENCODER, "--explain").out
+    assert out.startswith("positive: ")
+    assert out.count(" *") == 4
+    assert "\nnegative: " in out
+
+
+def test_search_in_an_empty_store(memory: Memory, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.sqlite"
+    Store.create(empty).close()
+    found = memory(*WITHOUT_ENCODER, "--explain", "--json", "--store", str(empty)).objects[0]
+    assert found["positive"]["candidates"] == found["negative"]["candidates"] == []
+    assert found["positive"]["legal"] == 0
