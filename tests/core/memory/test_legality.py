@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -173,8 +174,6 @@ def test_the_reliability_variant_filters_by_reliable_types_alone() -> None:
     vector = QueryVector(values=unit(0, 1, 2, 3))
 
     def channel(failure: FailureType) -> Any:
-        import msgspec
-
         query = msgspec.structs.replace(QUERY, failure=failure)
         return index.retrieve(query, asking(position=50), policy, vector).retrieval.channels[0]
 
