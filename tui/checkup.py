@@ -86,7 +86,7 @@ def _settings(_store: str | None) -> Iterator[Finding]:
 
 def _models(_store: str | None) -> Iterator[Finding]:
     from core.models.choosing import NoModel, choose
-    from tui.session import terms
+    from tui.engines import terms
 
     try:
         choice = asyncio.run(choose(settings.value("model") or None, terms()))

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import TextIO
 
 from core.run.events import AnyEvent, TokenDelta, to_json
-from tui.view.figures import Figures
+from core.run.figures import Figures
 from tui.view.plain import PlainView
 from tui.view.run_view import RunView
 

@@ -14,9 +14,9 @@ import msgspec
 from core.models.chat import ModelTrouble
 from core.run.control import Control
 from core.run.events import AnyEvent
+from core.run.figures import Figures
 from tui.faces import show_json, show_plain
 from tui.session import Order, Session, new_session, resumed_session
-from tui.view.figures import Figures
 from tui.view.plain import summary_lines
 
 DONE, FAILURES, INTERRUPTED = 0, 1, 130

@@ -21,10 +21,9 @@ from core.datasets.dataset import DataSet
 from core.datasets.loading import load
 from core.errors import MeritoError
 from core.feedback.regimes import REGIMES, RegimeParts, build_regime
-from core.memory.embedding import DEFAULT_MODEL, EncoderProcess
 from core.memory.entry import MemoryEntry, ReviewDecision
 from core.models.chat import ModelDescription
-from core.models.choosing import Choice, Terms, choose
+from core.models.choosing import Choice
 from core.prompts.layout import Prompts
 from core.prompts.template import Templates
 from core.question import Question, Stream
@@ -34,13 +33,14 @@ from core.repair.strategy import Strategy, strategy_named
 from core.run.control import Control
 from core.run.engine import Run
 from core.run.events import AnyEvent, EpisodeOutcome, RunSettings
+from core.run.figures import Figures
 from core.run.progress import Progress
 from core.run.stamp import Stamp
 from stores.recorder import Recorder
 from stores.store import Store
 from tui import settings
+from tui.engines import Engines, embeds, engines
 from tui.shelf import StoreShelf
-from tui.view.figures import Figures
 
 SCHEMA_SHARE = 0.45
 """The most of the context that a schema may take; the rest is for memories, history and answer."""
@@ -104,12 +104,15 @@ async def new_session(order: Order) -> AsyncIterator[Session]:
     checks first, before the model is loaded."""
     dataset = dataset_of(order)
     strategy = strategy_named(order.strategy or settings.value("strategy"))
-    wanted = _settings(order, dataset, strategy)
+    wanted = run_settings(order, dataset, strategy)
     with closing(Store.open(settings.store_path(_text(order.store)), create=True)) as store:
         run = f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-        async with _assembled(
-            order, dataset, strategy, wanted, store, run, Progress(), time.time()
-        ) as session:
+        async with (
+            engines(wanted.model, strategy) as ready,
+            assembled(
+                ready, order, dataset, strategy, wanted, store, run, Progress(), time.time()
+            ) as session,
+        ):
             yield session
 
 
@@ -120,7 +123,7 @@ async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Sessi
         if name is None:
             dataset = dataset_of(order)
             strategy = strategy_named(order.strategy or settings.value("strategy"))
-            record = store.find_run(_settings(order, dataset, strategy))
+            record = store.find_run(run_settings(order, dataset, strategy))
             if record is None:
                 raise MeritoError(
                     "There is no unfinished run with these settings.",
@@ -138,14 +141,18 @@ async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Sessi
         dataset = dataset_of(again)
         begun = store.run(state.run).started
         strategy = msgspec.convert(state.settings.strategy_fields, Strategy)
-        async with _assembled(
-            again, dataset, strategy, state.settings, store, state.run, state.progress, begun
-        ) as session:
-            _same_model(state.model, await session.choice.model.describe())
+        async with (
+            engines(state.settings.model, strategy) as ready,
+            assembled(
+                ready, again, dataset, strategy, state.settings, store, state.run, state.progress, begun
+            ) as session,
+        ):
+            same_model(state.model, await session.choice.model.describe())
             yield session
 
 
-def _same_model(then: ModelDescription, now: ModelDescription) -> None:
+def same_model(then: ModelDescription, now: ModelDescription) -> None:
+    """Raises MeritoError where a run would go on with another model than it began with."""
     if then.fingerprint != now.fingerprint:
         raise MeritoError(
             f"The run was made with {then.engine} {then.name}; {now.engine} {now.name} is not it.",
@@ -178,7 +185,8 @@ def dataset_of(order: Order) -> DataSet:
     )
 
 
-def _settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSettings:
+def run_settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSettings:
+    """An order with every choice made. Raises MeritoError where it asks for what is not there."""
     decides = order.regime or _fitting_regime(dataset)
     row = REGIMES.get(decides)
     if row is not None and row.needs_gold:
@@ -220,7 +228,8 @@ def _all_have_gold(dataset: DataSet) -> None:
 
 
 @asynccontextmanager
-async def _assembled(
+async def assembled(
+    engines: Engines,
     order: Order,
     dataset: DataSet,
     strategy: Strategy,
@@ -230,20 +239,12 @@ async def _assembled(
     progress: Progress,
     begun: float,
 ) -> AsyncIterator[Session]:
+    """A run from its parts. `engines` outlive it."""
     templates = Templates.load(Path(wanted.prompts) if wanted.prompts else None)
     async with AsyncExitStack() as stack:
-        choice = await choose(wanted.model or None, terms())
-        stack.push_async_callback(choice.model.close)
-        described = await choice.model.describe()
+        described = await engines.choice.model.describe()
         sandbox = await stack.enter_async_context(Sandbox())
         control = Control()
-        encoder = None
-        if strategy.retrieval is not None and strategy.retrieval.dense:
-            encoder = EncoderProcess(
-                settings.value("encoder") or DEFAULT_MODEL, log=settings.log_file()
-            )
-            stack.push_async_callback(encoder.close)
-            await encoder.start()
         parts = RegimeParts(
             sandbox=sandbox,
             folder=dataset.folder,
@@ -254,7 +255,7 @@ async def _assembled(
         )
         experience = Experience(
             run,
-            encoder,
+            engines.encoder if embeds(strategy) else None,
             library=_library(store, wanted, run, begun),
             states=store.review_states(),
             include_pending=wanted.include_pending,
@@ -264,7 +265,7 @@ async def _assembled(
         equipment = Equipment(
             settings=wanted,
             strategy=strategy,
-            model=choice.model,
+            model=engines.choice.model,
             described=described,
             sandbox=sandbox,
             folder=dataset.folder,
@@ -290,19 +291,10 @@ async def _assembled(
             settings=wanted,
             control=control,
             store=store,
-            choice=choice,
+            choice=engines.choice,
             finished_before=len(progress.finished),
             _engine=engine,
         )
-
-
-def terms() -> Terms:
-    """What models are chosen under, from the settings."""
-    folder = settings.value("models")
-    return Terms(
-        ollama_host=settings.value("ollama_host"),
-        folder=Path(folder).expanduser() if folder else None,
-    )
 
 
 def versions(templates: Templates) -> dict[str, str]:

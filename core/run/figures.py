@@ -1,0 +1,211 @@
+"""The figures of a run, folded from its events: nothing here that the store cannot reproduce."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.memory.entry import MemoryEntry, Polarity, ReviewState
+from core.models.chat import ModelDescription, Usage
+from core.run.events import (
+    AnswerWritten,
+    AnyEvent,
+    AttemptJudged,
+    EpisodeEnded,
+    EpisodeOutcome,
+    EpisodeStarted,
+    MemoriesRetrieved,
+    ReflectionWritten,
+    ReviewsApplied,
+    RunEnded,
+    RunSettings,
+    RunStarted,
+)
+
+_CALLS_FOR_SPEED = 12
+
+
+@dataclass
+class Figures:
+    """Counts of one run. Rates leave out broken and skipped questions, and both rates are over
+    the same questions: the finished ones."""
+
+    run: str = ""
+    model: ModelDescription | None = None
+    settings: RunSettings | None = None
+    questions: int = 0
+    ended: str = ""
+    """Why the run's last session ended; empty while it goes on."""
+
+    outcomes: Counter[EpisodeOutcome] = field(default_factory=Counter)
+    repaired_with_memory: int = 0
+    """Repaired, with memories in the prompt of the attempt that came out right."""
+    attempts: int = 0
+    """Repairs judged: first SQLs are not among them."""
+    repeats: int = 0
+    """Repairs that wrote an earlier SQL of their episode again (oscillation)."""
+    repairs_to_success: int = 0
+    """Repairs that the repaired episodes took, together."""
+
+    calls: int = 0
+    """Model calls of this run; answers shared from an earlier run are not calls."""
+    shared_answers: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    calls_without_counts: int = 0
+    """Calls whose engine did not say how many tokens they took."""
+    model_seconds: float = 0.0
+
+    learned: dict[str, tuple[Polarity, ReviewState]] = field(default_factory=dict)
+    _recent: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_CALLS_FOR_SPEED))
+    _fed: dict[int, int] = field(default_factory=dict)
+    """Position -> the last attempt that had memories in its prompt, for open episodes."""
+
+    @property
+    def finished(self) -> int:
+        """Episodes that are final, whatever their outcome."""
+        return self.outcomes.total()
+
+    @property
+    def judged(self) -> int:
+        """n of both rates."""
+        left_out = self.outcomes[EpisodeOutcome.SKIPPED] + self.outcomes[EpisodeOutcome.BROKEN]
+        return self.finished - left_out
+
+    @property
+    def initially_right(self) -> int:
+        """Questions whose first SQL was right."""
+        return self.outcomes[EpisodeOutcome.RIGHT_AT_ONCE]
+
+    @property
+    def repaired(self) -> int:
+        """Questions that failed first and came out right."""
+        return self.outcomes[EpisodeOutcome.REPAIRED]
+
+    @property
+    def repaired_without_memory(self) -> int:
+        """Repaired with no memory in the prompt that came out right."""
+        return self.repaired - self.repaired_with_memory
+
+    @property
+    def corrected(self) -> int:
+        """Questions whose right SQL a person wrote: right in no rate, for no model made them so."""
+        return self.outcomes[EpisodeOutcome.CORRECTED]
+
+    @property
+    def wrong(self) -> int:
+        """Questions that stayed wrong."""
+        return self.outcomes[EpisodeOutcome.FAILED]
+
+    @property
+    def accuracy_initial(self) -> float | None:
+        """Share of the n finished questions whose first SQL was right; None while n is 0."""
+        return self.initially_right / self.judged if self.judged else None
+
+    @property
+    def accuracy_now(self) -> float | None:
+        """Share of the n finished questions that are right now; None while n is 0."""
+        return (self.initially_right + self.repaired) / self.judged if self.judged else None
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Output tokens a second over the latest calls; None where no call told."""
+        seconds = sum(seconds for _, seconds in self._recent)
+        return sum(count for count, _ in self._recent) / seconds if seconds > 0 else None
+
+    def memories(self, polarity: Polarity, state: ReviewState | None = None) -> int:
+        """Entries that this run taught, of one polarity and, where asked, one review state."""
+        return sum(
+            1
+            for each, now in self.learned.values()
+            if each is polarity and (state is None or now is state)
+        )
+
+    def apply(self, event: AnyEvent) -> bool:
+        """Fold one event in; True where a figure changed."""
+        reduce = _REDUCERS.get(type(event))
+        if reduce is None:
+            return False
+        reduce(self, event)
+        return True
+
+    def _start(self, event: RunStarted) -> None:
+        self.run, self.model, self.settings = event.run, event.model, event.settings
+        self.questions = len(event.questions)
+
+    def _answer(self, event: AnswerWritten) -> None:
+        if event.reused:
+            self.shared_answers += 1
+        else:
+            self._call(event.usage, event.seconds)
+
+    def _reflection(self, event: ReflectionWritten) -> None:
+        self._call(event.usage, event.seconds)
+
+    def _retrieved(self, event: MemoriesRetrieved) -> None:
+        if event.entries:
+            self._fed[event.position] = event.attempt
+
+    def _judge(self, event: AttemptJudged) -> None:
+        self.attempts += event.attempt > 0
+        self.repeats += event.attempt > 0 and event.repeats is not None
+
+    def _begin(self, event: EpisodeStarted) -> None:
+        self.ended = ""
+        self._fed.pop(event.position, None)
+
+    def _review(self, event: ReviewsApplied) -> None:
+        for decision in event.decisions:
+            if known := self.learned.get(decision.memory):
+                self.learned[decision.memory] = (known[0], decision.state)
+
+    def _close(self, event: RunEnded) -> None:
+        self.ended = event.reason
+
+    def _call(self, usage: Usage, seconds: float) -> None:
+        self.calls += 1
+        self.model_seconds += seconds
+        self.prompt_tokens += usage.prompt_tokens or 0
+        self.cached_tokens += usage.cached_tokens or 0
+        self.output_tokens += usage.output_tokens or 0
+        self.calls_without_counts += usage.prompt_tokens is None or usage.output_tokens is None
+        if usage.output_tokens is not None and seconds > 0:
+            self._recent.append((usage.output_tokens, seconds))
+
+    def _end(self, event: EpisodeEnded) -> None:
+        self.outcomes[event.outcome] += 1
+        if event.outcome is EpisodeOutcome.REPAIRED:
+            self.repairs_to_success += event.attempts
+            self.repaired_with_memory += self._fed.get(event.position) == event.attempts
+        self._fed.pop(event.position, None)
+        if event.memory is not None:
+            self.learned[event.memory.id] = (event.memory.polarity, first_state(event.memory))
+
+
+_REDUCERS: dict[type, Callable[[Figures, Any], None]] = {
+    RunStarted: Figures._start,
+    AnswerWritten: Figures._answer,
+    ReflectionWritten: Figures._reflection,
+    MemoriesRetrieved: Figures._retrieved,
+    AttemptJudged: Figures._judge,
+    EpisodeStarted: Figures._begin,
+    EpisodeEnded: Figures._end,
+    ReviewsApplied: Figures._review,
+    RunEnded: Figures._close,
+}
+
+
+def first_state(entry: MemoryEntry) -> ReviewState:
+    """The review state in which an entry starts (merit.md, "Feedback")."""
+    return ReviewState.APPROVED if entry.confirmed else ReviewState.PENDING
+
+
+def figures_of(events: Iterable[AnyEvent]) -> Figures:
+    """The figures of a whole run, read from its events."""
+    figures = Figures()
+    for event in events:
+        figures.apply(event)
+    return figures

@@ -1,0 +1,52 @@
+"""What takes long to start and several runs may share: the model's engine and the encoder."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.memory.embedding import DEFAULT_MODEL, EncoderProcess
+from core.models.choosing import Choice, Terms, choose
+from core.repair.strategy import Strategy
+from tui import settings
+
+
+@dataclass(frozen=True)
+class Engines:
+    """A model that can be asked, and an encoder where a strategy ranks by embeddings."""
+
+    choice: Choice
+    encoder: EncoderProcess | None = None
+
+
+def embeds(strategy: Strategy) -> bool:
+    """Whether a strategy ranks memories by embeddings."""
+    return strategy.retrieval is not None and strategy.retrieval.dense
+
+
+@asynccontextmanager
+async def engines(model: str, *strategies: Strategy) -> AsyncIterator[Engines]:
+    """The model that `model` names, or the best at hand where it is empty, and the encoder that any
+    of the strategies needs; both are closed in the end. Raises MeritoError."""
+    async with AsyncExitStack() as stack:
+        choice = await choose(model or None, terms())
+        stack.push_async_callback(choice.model.close)
+        encoder = None
+        if any(embeds(each) for each in strategies):
+            encoder = EncoderProcess(
+                settings.value("encoder") or DEFAULT_MODEL, log=settings.log_file()
+            )
+            stack.push_async_callback(encoder.close)
+            await encoder.start()
+        yield Engines(choice, encoder)
+
+
+def terms() -> Terms:
+    """What models are chosen under, from the settings."""
+    folder = settings.value("models")
+    return Terms(
+        ollama_host=settings.value("ollama_host"),
+        folder=Path(folder).expanduser() if folder else None,
+    )
