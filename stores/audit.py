@@ -6,7 +6,7 @@ check reads the events and the stored memories, never what a retrieval claims ab
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -18,7 +18,7 @@ from core.run.events import (
     RunStarted,
 )
 from stores.errors import in_words
-from stores.journal import EntryReviewed, StoredEvent, decode
+from stores.journal import EntryImported, EntryReviewed, StoredEvent, decode
 from stores.ledger import Ledger
 
 
@@ -30,8 +30,7 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int
     memory: str
     rule: str
-    """unknown, own position, later run, fresh memory, same question, review, wrong source, not
-    final."""
+    """unknown, or the first of RULES that is broken."""
     text: str
     """The violation as one line."""
 
@@ -78,19 +77,20 @@ class Audit:
                 case RunResumed() if event.run in self._runs:
                     self._runs[event.run].states = dict(self._decided)
                 case EntryReviewed():
-                    self._decide(event.decision)
+                    self._decide((event.decision,))
+                case EntryImported():
+                    self._decide(event.reviews)
                 case ReviewsApplied():
-                    for decision in event.decisions:
-                        self._decide(decision)
-                        if event.run in self._runs:
-                            self._runs[event.run].states[decision.memory] = decision.state
+                    self._decide(event.decisions)
+                    if event.run in self._runs:
+                        self._runs[event.run].states |= _states(event.decisions)
                 case MemoriesRetrieved() if runs is None or event.run in runs:
                     yield from self._of_retrieval(number, event)
                 case _:
                     pass
 
-    def _decide(self, decision: ReviewDecision) -> None:
-        self._decided[decision.memory] = decision.state
+    def _decide(self, decisions: Sequence[ReviewDecision]) -> None:
+        self._decided |= _states(decisions)
 
     def _of_retrieval(self, number: int, event: MemoriesRetrieved) -> Iterator[Violation]:
         self.retrievals += 1
@@ -104,81 +104,115 @@ class Audit:
             for ranked in channel.candidates
         }
         shown = {entry.id: entry for entry in event.entries}
+        asked = _asked(event, sight)
         for memory in sorted(named.keys() | shown.keys()):
             self.checked += 1
             lesson = self._lessons.get(memory)
-            found = (
-                ("unknown", "it is not in the store")
-                if lesson is None
-                else self._judged(memory, lesson, event, sight, named.get(memory), shown.get(memory))
+            if lesson is None:
+                yield _violation(event, memory, "unknown", "it is not in the store")
+                continue
+            case = _Case(
+                lesson=lesson,
+                number=number,
+                run=event.run,
+                position=event.position,
+                asked=asked,
+                sight=sight,
+                state=sight.states.get(memory) or _first_state(lesson),
+                claim=named.get(memory),
+                entry=shown.get(memory),
             )
-            if found is None and lesson is not None and lesson.number > number:
-                found = ("not final", "its episode had not ended yet")
-            if found is not None:
-                yield _violation(event, memory, *found)
-
-    def _judged(
-        self,
-        memory: str,
-        lesson: _Lesson,
-        event: MemoriesRetrieved,
-        sight: _Sight,
-        claim: tuple[str, int] | None,
-        entry: MemoryEntry | None,
-    ) -> tuple[str, str] | None:
-        """The first rule that the memory breaks, with the reason; None where it was legal."""
-        state = sight.states.get(memory) or _first_state(lesson)
-        for rule, broken, reason in (
-            (
-                "own position",
-                lesson.run == event.run and lesson.position >= event.position,
-                f"it was learned at position {lesson.position}, which is not earlier",
-            ),
-            (
-                "fresh memory",
-                lesson.run != event.run and sight.opening.settings.memory != "library",
-                f"it comes from the run {lesson.run}, and this run started with a fresh memory",
-            ),
-            (
-                "later run",
-                lesson.run != event.run and lesson.number > sight.began,
-                f"it was learned in the run {lesson.run} after this run had begun",
-            ),
-            (
-                "same question",
-                lesson.source_key == _asked(event, sight),
-                "it was learned from the same question",
-            ),
-            (
-                "review",
-                state is ReviewState.REJECTED
-                or (state is ReviewState.PENDING and not sight.opening.settings.include_pending),
-                f"it was {state.value} at that time",
-            ),
-            (
-                "wrong source",
-                _lies(lesson, claim, entry),
-                f"the record names another source than {lesson.run}, position {lesson.position}",
-            ),
-        ):
-            if broken:
-                return rule, reason
-        return None
+            broken = next(((rule, reason) for rule, breaks, reason in RULES if breaks(case)), None)
+            if broken is not None:
+                yield _violation(event, memory, broken[0], broken[1](case))
 
 
-def _lies(lesson: _Lesson, claim: tuple[str, int] | None, entry: MemoryEntry | None) -> bool:
-    told = [claim] if claim else []
-    if entry is not None:
-        told.append((entry.provenance.run, entry.provenance.position))
-        if entry.source_key != lesson.source_key:
+class _Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory in one retrieval, with all that decides whether it was legal there."""
+
+    lesson: _Lesson
+    number: int
+    run: str
+    position: int
+    asked: str
+    sight: _Sight
+    state: ReviewState
+    claim: tuple[str, int] | None
+    entry: MemoryEntry | None
+
+    @property
+    def own(self) -> bool:
+        """Whether the run that asks had learned it itself."""
+        return self.lesson.run == self.run
+
+    @property
+    def unreviewed(self) -> bool:
+        """Whether the run's settings let it not be retrieved in this state."""
+        if self.state is ReviewState.PENDING:
+            return not self.sight.opening.settings.include_pending
+        return self.state is ReviewState.REJECTED
+
+    @property
+    def misnamed(self) -> bool:
+        """Whether the record tells another source than the store knows."""
+        source = (self.lesson.run, self.lesson.position)
+        if self.claim is not None and self.claim != source:
             return True
-    return any(source != (lesson.run, lesson.position) for source in told)
+        if self.entry is None:
+            return False
+        told = (self.entry.provenance.run, self.entry.provenance.position)
+        return told != source or self.entry.source_key != self.lesson.source_key
+
+
+Rule = tuple[str, Callable[[_Case], bool], Callable[[_Case], str]]
+
+RULES: tuple[Rule, ...] = (
+    (
+        "own position",
+        lambda case: case.own and case.lesson.position >= case.position,
+        lambda case: f"it was learned at position {case.lesson.position}, which is not earlier",
+    ),
+    (
+        "fresh memory",
+        lambda case: not case.own and case.sight.opening.settings.memory != "library",
+        lambda case: f"it comes from the run {case.lesson.run}, and this run's memory was fresh",
+    ),
+    (
+        "later run",
+        lambda case: not case.own and case.lesson.number > case.sight.began,
+        lambda case: f"it was learned in the run {case.lesson.run} after this run had begun",
+    ),
+    (
+        "not final",
+        lambda case: case.lesson.number > case.number,
+        lambda _case: "its episode had not ended yet",
+    ),
+    (
+        "same question",
+        lambda case: case.lesson.source_key == case.asked,
+        lambda _case: "it was learned from the same question",
+    ),
+    ("review", lambda case: case.unreviewed, lambda case: f"it was {case.state.value} at that time"),
+    (
+        "wrong source",
+        lambda case: case.misnamed,
+        lambda case: (
+            f"the record names another source than run {case.lesson.run}, position"
+            f" {case.lesson.position}"
+        ),
+    ),
+)
+"""Each rule with when it is broken and why; of a memory that breaks several, the first is told."""
 
 
 def _asked(event: MemoriesRetrieved, sight: _Sight) -> str:
     """The source key of the question that was served, from the stream itself."""
     questions = sight.opening.questions
     return questions[event.position].source_key if event.position < len(questions) else ""
+
+
+def _states(decisions: Sequence[ReviewDecision]) -> dict[str, ReviewState]:
+    return {decision.memory: decision.state for decision in decisions}
 
 
 def _first_state(lesson: _Lesson) -> ReviewState:
@@ -207,6 +241,7 @@ KINDS = tuple(
     for kind in (
         RunStarted,
         RunResumed,
+        EntryImported,
         EntryReviewed,
         ReviewsApplied,
         MemoriesRetrieved,

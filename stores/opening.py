@@ -12,7 +12,6 @@ import sqlite3
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.request import pathname2url
 
 from stores import schema
 from stores.errors import RESTORE, StoreInUse, StoreTrouble, in_words
@@ -41,7 +40,7 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
     `mode` is SQLite's: ro, rw, rwc. A file on a medium that cannot hold SQLite's side files is read
     as it is, as long as nothing waits in a WAL beside it.
     """
-    uri = f"file:{pathname2url(str(path.resolve()))}?mode={mode}"
+    uri = f"{path.resolve().as_uri()}?mode={mode}"
     try:
         return _connected(uri)
     except sqlite3.OperationalError:

@@ -139,6 +139,14 @@ def test_review_decisions_of_the_time_count(
     assert rules(store) == expected, "what was decided afterwards does not count"
 
 
+def test_decisions_that_came_with_an_import_count(store: Store) -> None:
+    entry = memory_entry(0, run="elsewhere")
+    rejected = ReviewDecision(memory=entry.id, state=ReviewState.REJECTED, who="ada", at=0.5)
+    store.keep([entry], at=1.0, reviews={entry.id: [rejected]})
+    store.append(run_with([entry], run_settings=settings(memory="library")))
+    assert rules(store) == ["review"]
+
+
 def test_a_decision_counts_from_where_the_run_took_it_in(store: Store) -> None:
     """A reviewer may reject while an episode goes on: that episode may still use the memory."""
     entry = memory_entry(0, run="elsewhere")
