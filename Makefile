@@ -16,12 +16,12 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@touch $@
 
 demo: install ## fetch the model and watch it fail, be repaired, and learn
-	@$(BIN)/merito models pull
-	@$(BIN)/merito demo
+	@$(BIN)/merito models pull 1.5b
+	@$(BIN)/merito demo --plain
 
 test: install lint ## everything; the real model's tier runs where its weights are
 	$(BIN)/merito models pull 0.5b
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest tests -m "not bench"
 
 unit: install ## the tests that a newcomer reads as the specification, in under a minute
 	$(BIN)/python -m pytest tests -m "not slow and not model and not bench"
