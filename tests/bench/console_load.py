@@ -73,10 +73,10 @@ async def paced(app: list[Measured], figures: dict[str, float]) -> AsyncIterator
         if (wait := due - time.perf_counter()) > 0:
             await asyncio.sleep(wait)
         before = time.process_time()
-        event = next(events)
+        event = msgspec.structs.replace(next(events), at=EPOCH + count / RATE)
         made += time.process_time() - before
         app[0].heard.append(time.perf_counter())
-        yield msgspec.structs.replace(event, at=EPOCH + count / RATE)
+        yield event
     took = time.perf_counter() - began
     figures["events_a_second"] = RATE * SECONDS / took
     figures["cpu_share"] = (time.process_time() - cpu - made) / took

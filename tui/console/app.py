@@ -8,7 +8,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any, ClassVar
 
 from textual import work
@@ -27,8 +27,10 @@ from tui.console.screens.base import RoomScreen
 from tui.console.session import OpenRun, Session
 from tui.view.legible import one_line
 
-_FRAME = 0.1
-"""Seconds between two repaints."""
+_FRAME, _LONGEST_FRAME = 0.1, 0.17
+"""Seconds between two repaints, on a machine that is quick and on one that is busy."""
+_SHARE = 0.14
+"""The share of a core that repaints should take at most."""
 _PATIENCE = 0.9
 """Seconds that a run gets to stop by itself, and again to be cancelled, when the console closes."""
 
@@ -95,6 +97,8 @@ class MeritoApp(App[int]):
         self._room = room
         self._reader: asyncio.Task[None] | None = None
         self._painted = 0.0
+        self._cost = 0.0
+        """What a repaint takes of the processor, in seconds, smoothed."""
         self._paint_due = False
         self._working = 0
         """Pieces of work that run beside the interface."""
@@ -162,14 +166,20 @@ class MeritoApp(App[int]):
         """Something changed: repaint soon, once."""
         if not self._paint_due and self.is_running:
             self._paint_due = True
-            wait = max(0.001, _FRAME - (monotonic() - self._painted))
+            frame = min(max(_FRAME, self._cost / _SHARE), _LONGEST_FRAME)
+            wait = max(0.001, frame - (monotonic() - self._painted))
             self.set_timer(wait, self._paint)
 
     def _paint(self) -> None:
         self._paint_due, self._painted = False, monotonic()
+        began = process_time()
         for screen in self.screen_stack:
             if isinstance(screen, RoomScreen) and screen.is_mounted:
                 screen.refresh_view()
+        self.call_after_refresh(self._note_cost, began)
+
+    def _note_cost(self, began: float) -> None:
+        self._cost = 0.8 * self._cost + 0.2 * (process_time() - began)
 
     def _age(self) -> None:
         """Open questions grow older while nothing happens."""

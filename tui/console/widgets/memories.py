@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from core.memory.entry import ChannelRetrieval, MemoryEntry, Polarity, RankedEntry
@@ -44,12 +44,12 @@ class Memories(Paper):
             words = "Select an attempt to see which memories fed it."
             self.show([Block("none", words, lambda _width: [line((words, QUIET), indent=1)])])
             return
-        version = (id(attempt.retrieval), len(attempt.entries), attempt.number, budget)
-        lines = partial(_lines, attempt, budget)
-        self.show([Block(("attempt", attempt.number), version, lines)])
+        self.show(_blocks(attempt, budget))
 
 
-def _lines(attempt: AttemptView, budget: int, width: int) -> Sequence[Line]:
+def _blocks(attempt: AttemptView, budget: int) -> list[Block]:
+    """Heading, then each channel, each of its entries a block of its own: an entry that the next
+    attempt retrieves again is not drawn again."""
     name = attempt_name(attempt.number, budget)
     retrieval = attempt.retrieval
     if retrieval is None:
@@ -58,30 +58,40 @@ def _lines(attempt: AttemptView, budget: int, width: int) -> Sequence[Line]:
             if attempt.number == 0
             else "Nothing was retrieved for this attempt."
         )
-        return [line((f"for {name}", TITLE)), line((why, QUIET))]
+        return [Block("heading", (name, why), lambda _width: [_for(name), line((why, QUIET))])]
+    took = f"found in {1_000 * retrieval.seconds:.1f} ms"
+    blocks = [
+        Block("heading", (name, took), lambda _width: [line(_for(name).content, (f"  {took}", QUIET))])
+    ]
     known = {entry.id: entry for entry in attempt.entries}
-    lines = [line((f"for {name}", TITLE))]
     for channel in retrieval.channels:
-        lines += _channel(channel, known, width)
-    lines.append(line((f"found in {1_000 * retrieval.seconds:.1f} ms", QUIET)))
-    return lines
+        blocks += _channel(channel, known)
+    return blocks
 
 
-def _channel(channel: ChannelRetrieval, known: dict[str, MemoryEntry], width: int) -> list[Line]:
-    style = {"positive": GOOD, "negative": BAD}.get(channel.channel, ACCENT)
-    title = ink((channel.channel, f"{style} bold"))
-    lines = [rule(title, width=width, tail=(f"{channel.taken} of {channel.pool} taken", QUIET))]
-    filtered = f"{channel.legal} legal, {channel.typed} of the same failure type"
-    if channel.fallback:
-        lines.append(line((filtered, QUIET), ("; too few, so all legal ones were ranked", WARN)))
-    else:
-        lines.append(line((filtered, QUIET)))
+def _for(name: str) -> Line:
+    return line((f"for {name}", TITLE))
+
+
+def _channel(channel: ChannelRetrieval, known: dict[str, MemoryEntry]) -> Iterator[Block]:
+    pools = (channel.legal, channel.typed, channel.pool, channel.taken, channel.fallback)
+    yield Block(("pools", channel.channel), pools, partial(_pools, channel))
     for ranked in channel.candidates[: channel.taken]:
-        lines += _taken(ranked, known.get(ranked.id), width)
+        entry = known.get(ranked.id)
+        yield Block(
+            (channel.channel, ranked.id), (ranked, entry is None), partial(_taken, ranked, entry)
+        )
     left_out = channel.candidates[channel.taken : channel.taken + _LEFT_OUT]
-    for ranked in left_out:
-        lines.append(_passed_over(ranked))
-    return [*lines, BLANK]
+    yield Block(("left out", channel.channel), left_out, partial(_passed_over, left_out))
+
+
+def _pools(channel: ChannelRetrieval, width: int) -> list[Line]:
+    style = {"positive": GOOD, "negative": BAD}.get(channel.channel, ACCENT)
+    title = ink((one_line(channel.channel, 40), f"{style} bold"))
+    heading = rule(title, width=width, tail=(f"{channel.taken} of {channel.pool} taken", QUIET))
+    filtered = (f"{channel.legal} legal, {channel.typed} of the same failure type", QUIET)
+    too_few = ("; too few, so all legal ones were ranked" if channel.fallback else "", WARN)
+    return [heading, line(filtered, too_few)]
 
 
 def _taken(ranked: RankedEntry, entry: MemoryEntry | None, width: int) -> list[Line]:
@@ -118,9 +128,13 @@ def _score(name: str, share: float, raw: float, cells: int) -> Line:
     )
 
 
-def _passed_over(ranked: RankedEntry) -> Line:
-    score = f"{ranked.rank} {bar(ranked.score, 6)} {ranked.score:.3f}"
-    return line((f"{score} not taken, question {ranked.source_position + 1}", QUIET), wrap=False)
+def _passed_over(left_out: Sequence[RankedEntry], _width: int) -> list[Line]:
+    lines = []
+    for ranked in left_out:
+        score = f"{ranked.rank} {bar(ranked.score, 6)} {ranked.score:.3f}"
+        place = f"question {ranked.source_position + 1}"
+        lines.append(line((f"{score} not taken, {place}", QUIET), wrap=False))
+    return [*lines, BLANK]
 
 
 def _origin(ranked: RankedEntry, entry: MemoryEntry | None) -> str:
