@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import TypeVar
 
@@ -103,7 +103,20 @@ def _too_slow(
     return ModelTrouble(problem, "Look whether the server is busy or stuck.", passing=True)
 
 
-_PIECES = re.compile(r"[A-Za-z]+|[0-9]|[^\S\n]+|\n+|[!-/:-@\[-`{-~]+|[^\x00-\x7f]")
+_PIECES = re.compile(
+    r"(?P<word>[A-Z]{2,}|[A-Z]?[a-z]+|[A-Z])"
+    r"|(?P<one>[0-9]|\n+|[^\S\n]+(?=[0-9]))"
+    r"|(?P<blank>[^\S\n]+)"
+    r"|(?P<signs>[!-/:-@\[-`{-~]+)"
+    r"|(?P<beyond>.)"
+)
+_COSTS: dict[str, Callable[[str], int]] = {
+    "word": lambda word: math.ceil(len(word) / 3),
+    "one": lambda _: 1,
+    "blank": lambda blank: int(len(blank) > 1),
+    "signs": lambda signs: math.ceil(len(signs) * 2 / 3),
+    "beyond": lambda sign: 3 if ord(sign) > 0xFFFF else 2,
+}
 _TOKENS_A_CHAT = 24
 _TOKENS_A_MESSAGE = 5
 
@@ -111,28 +124,24 @@ _TOKENS_A_MESSAGE = 5
 def estimated_tokens(messages: Sequence[Message]) -> int:
     """Tokens that the chat needs at most, in all likelihood, where no tokenizer can be asked.
 
-    Words count one token for each four letters begun, digits one each, runs of punctuation one
-    for each two signs begun, line breaks one, anything beyond ASCII its UTF-8 bytes. Blanks are
-    part of the word that follows, but for runs of them. On schemas, SQL and English this is above
-    what Qwen's tokenizer says, by a fifth or so: to refuse a prompt that would have fitted is
-    better than to have it cut in silence.
+    Words count one token for each three letters begun, digits one each and so does a blank before
+    one, runs of punctuation two for each three signs, line breaks one, and what is beyond ASCII
+    two or three. Other blanks are part of the word that follows, but for runs of them. On schemas,
+    rows, SQL and questions this is a tenth to two thirds above what Qwen's tokenizer says: to
+    refuse a prompt that would have fitted is better than to have it cut in silence.
     """
     return _TOKENS_A_CHAT + sum(
-        _TOKENS_A_MESSAGE + sum(map(_cost, _PIECES.findall(message.content))) for message in messages
+        _TOKENS_A_MESSAGE
+        + sum(
+            _COSTS[piece.lastgroup or "beyond"](piece[0]) for piece in _PIECES.finditer(message.content)
+        )
+        for message in messages
     )
 
 
-def _cost(piece: str) -> int:
-    first = piece[0]
-    if not first.isascii():
-        return len(piece.encode("utf-8", "surrogatepass"))
-    if first.isalpha():
-        return math.ceil(len(piece) / 4)
-    if first.isdigit() or first == "\n":
-        return 1
-    if first.isspace():
-        return int(len(piece) > 1)
-    return math.ceil(len(piece) / 2)
+def sound(text: str) -> str:
+    """The text as an engine can be sent it: half characters (lone surrogates) become U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def one_line(said: str, limit: int = 200) -> str:

@@ -122,8 +122,8 @@ def largest_qwen(installed: list[InstalledModel]) -> InstalledModel | None:
 
 async def listens(address: str) -> bool:
     """Whether anybody takes a connection at an address, with or without scheme and port."""
-    parts = urllib.parse.urlsplit(address if "://" in address else f"http://{address}")
     try:
+        parts = urllib.parse.urlsplit(address if "://" in address else f"http://{address}")
         port = parts.port or {"https": 443}.get(parts.scheme, 11434)
         async with asyncio.timeout(PROBE.connect):
             _, writer = await asyncio.open_connection(parts.hostname or "127.0.0.1", port)

@@ -20,6 +20,9 @@ from core.models.embedded_server import Failed, Orders, Ready, Word
 from core.models.openai import OpenAIModel
 from core.models.weights import sha256_of
 
+WAITING = {"OMP_WAIT_POLICY": "passive"}
+"""llama.cpp's threads meet hundreds of times a token. A thread that spins until the others are
+there keeps them from the core they need wherever anything else runs on the machine."""
 LOG_LIMIT = 1_000_000
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -184,7 +187,7 @@ def log_folder() -> Path:
 
 def _spawn(log: Path) -> subprocess.Popen[bytes]:
     paths = [str(PROJECT), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    environment = WAITING | os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     with _opened_log(log) as errors:
         return subprocess.Popen(
             # -P: a folder named core in the working folder must not stand in for ours.

@@ -8,6 +8,7 @@ window is an error. The window is one fixed size, since another size reloads the
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -91,7 +92,7 @@ class OllamaModel:
         refuse_too_long(estimated_tokens(messages), sampling.max_tokens, self._num_ctx)
         texts: list[str] = []
         last: ollama.ChatResponse | None = None
-        parts = self._parts(messages, sampling)
+        parts = self._parts(await self.server.client(), messages, sampling)
         async with aclosing(paced(parts, self.server.deadlines, self.server.who)) as in_time:
             async for part in in_time:
                 texts.append(part.message.content or "")
@@ -114,7 +115,7 @@ class OllamaModel:
         await self.server.close()
 
     async def _parts(
-        self, messages: Sequence[Message], sampling: Sampling
+        self, client: ollama.AsyncClient, messages: Sequence[Message], sampling: Sampling
     ) -> AsyncGenerator[ollama.ChatResponse, None]:
         options: dict[str, Any] = {
             "num_ctx": self._num_ctx,
@@ -125,7 +126,7 @@ class OllamaModel:
             **DRAWING,
         }
         try:
-            parts: AsyncIterator[ollama.ChatResponse] = await self.server.client.chat(
+            parts: AsyncIterator[ollama.ChatResponse] = await client.chat(
                 model=self.model,
                 messages=plain(messages),
                 stream=True,
@@ -147,13 +148,12 @@ class OllamaServer:
         self.deadlines = deadlines or Deadlines()
         self._client: ollama.AsyncClient | None = None
 
-    @property
-    def client(self) -> ollama.AsyncClient:
-        """Ollama's client: it costs a third of a second to import, so it is made when needed."""
+    async def client(self) -> ollama.AsyncClient:
+        """Ollama's client. Its import takes a third of a second, so it happens when it is needed
+        and away from the event loop."""
         if self._client is None:
-            import ollama
-
-            self._client = ollama.AsyncClient(self.host, **client_settings(self.host, self.deadlines))
+            module = await asyncio.to_thread(importlib.import_module, "ollama")
+            self._client = module.AsyncClient(self.host, **client_settings(self.host, self.deadlines))
         return self._client
 
     @property
@@ -163,9 +163,10 @@ class OllamaServer:
 
     async def list_models(self) -> list[InstalledModel]:
         """Every model the server has. Raises ModelTrouble."""
+        client = await self.client()
         try:
             async with asyncio.timeout(self.deadlines.control):
-                listed = await self.client.list()
+                listed = await client.list()
         except Exception as error:
             raise self.in_words(error) from error
         return [
@@ -176,7 +177,8 @@ class OllamaServer:
     async def pull(self, model: str) -> AsyncGenerator[Progress, None]:
         """Have the server fetch a model. Raises ModelTrouble, also where it ends too early."""
         status = ""
-        async with aclosing(paced(self._pulled(model), self.deadlines, self.who)) as states:
+        client = await self.client()
+        async with aclosing(paced(self._pulled(client, model), self.deadlines, self.who)) as states:
             async for state in states:
                 status = state.step
                 yield state
@@ -221,9 +223,9 @@ class OllamaServer:
                 # JSON that is none, or has another shape: the client raises what it stumbles over.
                 return garbage(self.who, str(error))
 
-    async def _pulled(self, model: str) -> AsyncGenerator[Progress, None]:
+    async def _pulled(self, client: ollama.AsyncClient, model: str) -> AsyncGenerator[Progress, None]:
         try:
-            async with closed(await self.client.pull(model, stream=True)) as states:
+            async with closed(await client.pull(model, stream=True)) as states:
                 async for state in states:
                     yield Progress(
                         step=state.status or "",

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 
 import msgspec
 
-from core.models.call import estimated_tokens
+from core.models.call import estimated_tokens, sound
 from core.models.chat import Answer, Delta, Message, ModelDescription, ModelTrouble, Sampling
 from core.run.events import AnswerWritten, Event, PromptSent, ReflectionWritten
 
@@ -25,7 +25,8 @@ class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
 
 def call_key(messages: Sequence[Message], sampling: Sampling) -> str:
     """What makes two calls the same: the SHA-256 of messages and sampling."""
-    return hashlib.sha256(msgspec.json.encode((tuple(messages), sampling))).hexdigest()
+    chat = [(message.role, sound(message.content)) for message in messages]
+    return hashlib.sha256(msgspec.json.encode((chat, sampling))).hexdigest()
 
 
 def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:

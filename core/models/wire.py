@@ -8,7 +8,8 @@ from typing import Any, TypedDict
 
 import httpx
 
-from core.models.call import Deadlines, one_line
+from core.errors import MeritoError
+from core.models.call import Deadlines, one_line, sound
 from core.models.chat import Message, ModelTrouble
 
 
@@ -31,8 +32,14 @@ def client_settings(address: str, deadlines: Deadlines) -> ClientSettings:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address, with or without its scheme, is this machine's own."""
-    host = httpx.URL(address if "://" in address else f"http://{address}").host
+    """Whether an address, with or without its scheme, is this machine's own. Raises MeritoError."""
+    try:
+        host = httpx.URL(address if "://" in address else f"http://{address}").host
+    except httpx.InvalidURL as error:
+        raise MeritoError(
+            f"'{one_line(address)}' is no address of a server ({error}).",
+            "Say for example http://127.0.0.1:11434.",
+        ) from error
     try:
         own = ipaddress.ip_address(host)
     except ValueError:
@@ -42,7 +49,7 @@ def is_loopback(address: str) -> bool:
 
 def plain(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """The chat as both protocols want it."""
-    return [{"role": message.role, "content": message.content} for message in messages]
+    return [{"role": message.role, "content": sound(message.content)} for message in messages]
 
 
 def unreachable(who: str, error: httpx.HTTPError, deadlines: Deadlines) -> ModelTrouble:
