@@ -95,12 +95,10 @@ class ReviewsApplied(Event, tag="reviews_applied", frozen=True, kw_only=True):
 
 
 class EpisodeStarted(Event, tag="episode_started", frozen=True, kw_only=True):
-    """A question's turn has come; its legal memories are fixed from here."""
+    """A question's turn has come; every entry of a lower position is legal for it from here."""
 
     position: int
     question: Question
-    memories: tuple[str, ...] | None = None
-    """Reserved for parked episodes; None where the pool is every entry with a lower position."""
 
 
 class MemoriesRetrieved(Event, tag="memories_retrieved", frozen=True, kw_only=True):
