@@ -27,9 +27,7 @@ def ask(order: Order, text: str, evidence: str, *, plain: bool, as_json: bool) -
     """Put the question, show how it is answered, and let a person at a terminal judge it."""
     person = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     database, root = _database(order)
-    question = Question(
-        id="asked", database=database, text=_asked(text), evidence=evidence.strip()
-    )
+    question = Question(id="asked", database=database, text=_asked(text), evidence=evidence.strip())
     ready = msgspec.structs.replace(
         order,
         root=root,
@@ -83,28 +81,42 @@ async def _judging(events: AsyncIterator[AnyEvent], control: Control) -> AsyncIt
 
 
 async def _put(control: Control, position: int, attempt: int) -> None:
-    judgement = await asyncio.to_thread(_answered)
-    control.judge(position, attempt, judgement)
+    control.judge(position, attempt, await _answered())
 
 
-def _answered() -> Judgement:
+async def _answered() -> Judgement:
     """What the person says; the end of input means skip."""
     who = "operator"
     with suppress(OSError, KeyError):
         who = getpass.getuser()
     choices = ", ".join(f"[{key}] {word}" for key, word in KEYS.items())
-    with suppress(EOFError, click.Abort):
+    with suppress(EOFError):
         while True:
-            key = input(f"  Is this right? {choices}: ").strip().lower()[:1]
+            key = (await _typed(f"  Is this right? {choices}: ")).lower()[:1]
             if key == "y":
                 return Judgement(right=True, who=who)
             if key == "n":
-                remark = input("  What is wrong with it? (Enter to say nothing): ").strip()
+                remark = await _typed("  What is wrong with it? (Enter to say nothing): ")
                 return Judgement(right=False, who=who, remark=remark)
             if key == "e":
-                sql = input("  The right SQL, on one line: ").strip()
+                sql = await _typed("  The right SQL, on one line: ")
                 if sql:
                     return Judgement(corrected_sql=sql, who=who)
             if key == "s":
                 break
     return Judgement(skip=True, who=who)
+
+
+async def _typed(prompt: str) -> str:
+    """One line of the terminal, without a thread that would outlive Ctrl-C. Raises EOFError."""
+    click.echo(prompt, nl=False)
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(sys.stdin.fileno(), ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.strip()
