@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from typing import Any
 
 import msgspec
@@ -48,20 +49,27 @@ def best(pool: Pool, ids: list[str], wanted: int) -> list[int]:
     order: list[int] = []
     for group in (np.flatnonzero(pool.first), np.flatnonzero(~pool.first)):
         room = wanted - len(order)
-        if room > 0:
-            contenders = _contenders(pool.score, group, room)
-            order += sorted(contenders.tolist(), key=lambda item: _key(pool, ids, item))[:room]
+        if room > 0 and len(group):
+            contenders = _contenders(pool, ids, group, room)
+            order += sorted(contenders, key=lambda item: _key(pool, ids, item))[:room]
     return order
 
 
-def _contenders(score: Scores, group: Rows, room: int) -> Rows:
-    """Those of the group that may be among the first `room`: all that reach the last's score."""
-    if len(group) <= room:
-        return group
-    scores = score[group]
-    last = np.partition(scores, len(scores) - room)[len(scores) - room]
-    within: Rows = group[scores >= last]
-    return within
+def _contenders(pool: Pool, ids: list[str], group: Rows, room: int) -> list[int]:
+    """At least the first `room` of the group, and few more: whoever is above the last place by one
+    number is in, and only those who tie with it are compared by the next."""
+    chosen: list[int] = []
+    for numbers in (pool.score, pool.dense, pool.bm25, pool.match):
+        if len(group) <= room:
+            return [*chosen, *group.tolist()]
+        values = numbers[group]
+        last = np.partition(values, len(values) - room)[len(values) - room]
+        above = group[values > last]
+        chosen += above.tolist()
+        room -= len(above)
+        group = group[values == last]
+    tied = nsmallest(room, group.tolist(), key=lambda item: ids[pool.rows[item]])
+    return [*chosen, *tied]
 
 
 def _key(pool: Pool, ids: list[str], item: int) -> tuple[Any, ...]:
