@@ -19,6 +19,7 @@ from core.database.files import DatabaseFolder
 from core.database.sandbox import Sandbox
 from core.datasets.dataset import DataSet
 from core.datasets.loading import load
+from core.datasets.records import STDIN
 from core.errors import MeritoError
 from core.feedback.regimes import REGIMES, RegimeParts, build_regime
 from core.memory.entry import MemoryEntry, ReviewDecision
@@ -42,6 +43,7 @@ from tui import settings
 from tui.engines import Engines, embeds, engines
 from tui.shelf import StoreShelf
 
+DATABASE_ENDINGS = (".sqlite", ".sqlite3", ".db")
 SCHEMA_SHARE = 0.45
 """The most of the context that a schema may take; the rest is for memories, history and answer."""
 
@@ -162,8 +164,8 @@ def same_model(then: ModelDescription, now: ModelDescription) -> None:
 
 def dataset_of(order: Order) -> DataSet:
     """The data set of an order, in the order's sequence and length."""
-    if order.stream.endswith((".sqlite", ".db", ".sqlite3")) and order.questions:
-        path = Path(order.stream)
+    path = Path(order.stream)
+    if order.questions and (order.stream == STDIN or path.suffix in DATABASE_ENDINGS):
         return DataSet(
             name=path.stem,
             protocol="spider",
@@ -194,7 +196,7 @@ def run_settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSetti
     live = decides != "denotation"
     prompts = order.prompts or settings.value("prompts")
     return RunSettings(
-        dataset=order.stream if order.stream == "-" else str(Path(order.stream).resolve()),
+        dataset=order.stream if order.stream == STDIN else str(Path(order.stream).resolve()),
         root=str(order.root.resolve()) if order.root else "",
         strategy=strategy.name,
         strategy_fields=msgspec.to_builtins(strategy),
