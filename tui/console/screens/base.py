@@ -32,7 +32,7 @@ class RoomScreen(Screen[None]):
     TITLES: ClassVar[tuple[str, ...]]
     """What they are called."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-middle"), (150, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-middle"), (170, "-wide")]
     AUTO_FOCUS = ".pane"
 
     _named: tuple[str, bool] | None = None

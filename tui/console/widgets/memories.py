@@ -134,7 +134,7 @@ def _passed_over(left_out: Sequence[RankedEntry], _width: int) -> list[Line]:
         score = f"{ranked.rank} {bar(ranked.score, 6)} {ranked.score:.3f}"
         place = f"question {ranked.source_position + 1}"
         lines.append(line((f"{score} not taken, {place}", QUIET), wrap=False))
-    return [*lines, BLANK]
+    return [*lines, BLANK] if lines else []
 
 
 def _origin(ranked: RankedEntry, entry: MemoryEntry | None) -> str:

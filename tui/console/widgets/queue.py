@@ -12,7 +12,6 @@ from tui.console.widgets.listing import Listing
 from tui.view.legible import one_line
 from tui.view.run_view import QueueRow
 from tui.view.states import SIGNS, State
-from tui.view.summary import duration
 
 STATE_STYLES: dict[State, str] = {
     State.WAITING: QUIET,
@@ -103,7 +102,7 @@ class Queue(Listing):
         started = row.state is not State.WAITING
         right: list[Part] = [" ", column(row.state.value, _STATE_WIDTH, style)]
         right.append((f" {row.repairs}/{view.budget}" if started else "    ", QUIET))
-        if width >= 50:
+        if width >= 46:
             right.append(column(self._seconds(row), 9, QUIET, right=True))
         start, end = ink(*left), ink(*right)
         room = max(1, width - start.cell_length - end.cell_length)
@@ -129,10 +128,17 @@ class Queue(Listing):
 
     def _seconds(self, row: QueueRow) -> str:
         if row.seconds is not None:
-            return duration(row.seconds)
+            return _clock(row.seconds)
         if row.state is State.WAITING:
             return ""
-        return duration(float(max(0, int(self._session.now - row.began))))
+        return _clock(float(max(0, int(self._session.now - row.began))))
+
+
+def _clock(seconds: float) -> str:
+    """Seconds in at most eight cells."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < 1_000 else f"{seconds / 60:,.0f} min"
 
 
 def _match(row: QueueRow, words: list[str]) -> bool:
