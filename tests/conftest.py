@@ -25,3 +25,16 @@ def data_folder() -> Path:
     if not (folder / "spider" / "dev.json").exists():
         pytest.skip(f"no copies of Spider and BIRD at {folder} (set MERITO_TEST_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def small_weights() -> Path:
+    """The 0.5B weights in the user's cache; the test is skipped where they are absent."""
+    import platformdirs
+
+    cache = platformdirs.user_cache_path("merito", appauthor=False) / "models"
+    folder = Path(os.environ.get("MERITO_TEST_MODELS", cache))
+    path = folder / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
+    if not path.exists():
+        pytest.skip(f"no weights at {path} (merito models pull 0.5b)")
+    return path

@@ -27,6 +27,14 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int = 512
 
 
+class ConstrainedSampling(Sampling, frozen=True, kw_only=True):
+    """Sampling of an answer that is JSON of a given schema, on engines that can hold it to that;
+    others answer freely, so the answer is checked in any case."""
+
+    answer_schema: str
+    """A JSON schema, as JSON."""
+
+
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Token counts of one call; None where the engine did not say (unknown is not 0)."""
 

@@ -27,7 +27,7 @@ FORMS = (
 """How a model is named, one example each."""
 NO_CHATS = ("embed", "rerank")
 """Words in the names of models that do not answer."""
-PROBE = Deadlines(connect=0.4, control=2.0)
+PROBE = Deadlines(connect=0.8, control=5.0)
 """A server that is there answers at once; nobody waits for one that is not."""
 
 

@@ -28,7 +28,16 @@ from core.models.call import (
     paced,
     refuse_too_long,
 )
-from core.models.chat import Answer, Delta, Message, ModelDescription, ModelTrouble, Sampling, Usage
+from core.models.chat import (
+    Answer,
+    ConstrainedSampling,
+    Delta,
+    Message,
+    ModelDescription,
+    ModelTrouble,
+    Sampling,
+    Usage,
+)
 from core.models.progress import Progress
 from core.models.wire import client_settings, garbage, plain, refused, stopped_early, unreachable
 
@@ -131,6 +140,7 @@ class OllamaModel:
                 messages=plain(messages),
                 stream=True,
                 options=options,
+                format=_format(sampling),
                 keep_alive=KEEP_ALIVE,
             )
             async with closed(parts):
@@ -138,6 +148,14 @@ class OllamaModel:
                     yield part
         except Exception as error:
             raise self.server.in_words(error, self.model) from error
+
+
+def _format(sampling: Sampling) -> dict[str, Any] | None:
+    """The JSON schema that the answer is held to, where there is one."""
+    if not isinstance(sampling, ConstrainedSampling):
+        return None
+    schema: dict[str, Any] = msgspec.json.decode(sampling.answer_schema)
+    return schema
 
 
 class OllamaServer:

@@ -18,7 +18,16 @@ from core.models.call import (
     paced,
     refuse_too_long,
 )
-from core.models.chat import Answer, Delta, Message, ModelDescription, ModelTrouble, Sampling, Usage
+from core.models.chat import (
+    Answer,
+    ConstrainedSampling,
+    Delta,
+    Message,
+    ModelDescription,
+    ModelTrouble,
+    Sampling,
+    Usage,
+)
 from core.models.wire import client_settings, garbage, plain, refused, stopped_early, unreachable
 
 USUAL_CONTEXT = 8192
@@ -144,6 +153,12 @@ class OpenAIModel:
         }
         if facts.llama_cpp:
             body |= {"cache_prompt": True, **DRAWING}
+        if isinstance(sampling, ConstrainedSampling):
+            schema = msgspec.json.decode(sampling.answer_schema)
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "schema": schema, "strict": True},
+            }
         return body
 
     async def _chunks(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:

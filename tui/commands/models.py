@@ -325,7 +325,9 @@ def _draw(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("model", "state", "size", "where")
+    table = Table()
+    for heading in ("model", "state", "size", "where"):
+        table.add_column(heading, overflow="fold")
     for row in rows:
         size = f"{row['size'] / 1e6:,.0f} MB" if row["size"] else ""
         table.add_row(*(Text(text) for text in (row["model"], row["state"], size, row["where"])))

@@ -1,7 +1,7 @@
 """The weights of the embedded engine: which there are, whether they are intact, how to get them."""
 
 from core.models.weights.fetching import SOURCES, pull
-from core.models.weights.known import (
+from core.models.weights.files import (
     KNOWN,
     Parts,
     Weights,

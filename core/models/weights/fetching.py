@@ -16,7 +16,7 @@ from pathlib import Path
 from core.errors import MeritoError
 from core.models.progress import Listener, Progress, silent
 from core.models.weights import hub, packages
-from core.models.weights.known import CHUNK, Weights, models_folder, renamed, verify
+from core.models.weights.files import CHUNK, Weights, models_folder, renamed, verify
 from core.models.weights.sources import Unavailable, need_room
 
 Source = Callable[[Weights, Path, Listener], Path]

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.models.call import one_line
 from core.models.progress import Listener, Progress
-from core.models.weights.known import Weights
+from core.models.weights.files import Weights
 from core.models.weights.sources import Unavailable, need_room
 
 USUAL_ENDPOINT = "https://huggingface.co"

@@ -25,7 +25,7 @@ import msgspec
 
 from core.models.call import one_line
 from core.models.progress import Listener, Progress
-from core.models.weights.known import CHUNK, Weights
+from core.models.weights.files import CHUNK, Weights
 from core.models.weights.sources import Unavailable, need_room
 
 AT_ONCE = 3

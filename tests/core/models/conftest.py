@@ -1,12 +1,9 @@
-"""The misbehaving server, the models that talk to it, and the embedded Qwen."""
+"""The misbehaving server, and the models that talk to it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable, Sequence
-from pathlib import Path
 
-import platformdirs
 import pytest
 
 from core.models.call import Deadlines
@@ -53,19 +50,6 @@ async def model(request: pytest.FixtureRequest, server: FakeServer) -> AsyncIter
     )
     yield made
     await made.close()
-
-
-@pytest.fixture(scope="session")
-def small_weights() -> Path:
-    """The 0.5B weights, in the real cache whatever MERITO_MODELS says."""
-    named = os.environ.get("MERITO_TEST_MODELS")
-    folder = (
-        Path(named) if named else platformdirs.user_cache_path("merito", appauthor=False) / "models"
-    )
-    path = folder / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
-    if not path.exists():
-        pytest.skip(f"no weights at {path} (merito models pull 0.5b)")
-    return path
 
 
 async def text_of(stream: AsyncIterator[Delta | Answer]) -> tuple[list[str], Answer]:
