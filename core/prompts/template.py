@@ -139,7 +139,9 @@ def read_template(name: str, file: Path, form: Form | None = None) -> Template:
         for paragraph in _PARAGRAPHS.split(body.strip())
         if paragraph.strip()
     )
-    _check_slots(file, form or FORMS[name], {text for each in paragraphs for slot, text in each if slot})
+    _check_slots(
+        file, form or FORMS[name], {text for each in paragraphs for slot, text in each if slot}
+    )
     return Template(version["id"], hashlib.sha256(text.encode()).hexdigest()[:8], paragraphs)
 
 
