@@ -28,7 +28,7 @@ class Deadlines(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of one call, in seconds. None of them is infinite."""
 
     connect: float = 5.0
-    control: float = 30.0
+    control: float = 60.0
     """Short calls: counting, listing, describing."""
     first_token: float = 600.0
     """The prompt's evaluation, and the wait for a busy server."""

@@ -183,28 +183,30 @@ class OpenAIModel:
             chunk = msgspec.json.decode(value, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeError) as error:
             raise garbage(self.who, value) from error
-        if "error" in chunk:
+        if chunk.get("error"):
             raise self._trouble(500, chunk["error"])
         return chunk
 
     async def _window(self) -> tuple[int, bool]:
         """The context window by llama.cpp's own word, and whether this is llama.cpp."""
+        response = await self._response("GET", "/props")
         try:
-            props = await self._ask("GET", "/props")
+            props = msgspec.json.decode(response.content)
             return int(props["default_generation_settings"]["n_ctx"]), True
-        except (KeyError, TypeError, ValueError, ModelTrouble):
+        except (KeyError, TypeError, ValueError, msgspec.DecodeError):
             return 0, False
 
     async def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        try:
-            response = await self._client.request(
-                method, path, json=body, timeout=self._deadlines.control
-            )
-        except httpx.HTTPError as error:
-            raise unreachable(self.who, error, self._deadlines) from error
+        response = await self._response(method, path, body)
         if response.status_code != httpx.codes.OK:
             raise self._refusal(response)
         return self._decoded(response.text)
+
+    async def _response(self, method: str, path: str, body: object = None) -> httpx.Response:
+        try:
+            return await self._client.request(method, path, json=body, timeout=self._deadlines.control)
+        except httpx.HTTPError as error:
+            raise unreachable(self.who, error, self._deadlines) from error
 
     def _refusal(self, response: httpx.Response) -> ModelTrouble:
         try:

@@ -109,10 +109,9 @@ def check(model: str | None, as_json: bool) -> None:
 
 def _folder() -> Path:
     from core.models.weights import models_folder
-    from tui.settings import value
+    from tui.engines import terms
 
-    named = value("models")
-    return Path(named).expanduser() if named else models_folder()
+    return terms().folder or models_folder()
 
 
 def _known_weights() -> list[dict[str, Any]]:
@@ -196,11 +195,11 @@ Write one SQLite query and nothing else: the names of the singers who gave a con
 
 
 async def _check(name: str | None) -> dict[str, Any]:
-    from core.models.choosing import Terms, choose
+    from core.models.choosing import choose
+    from tui.engines import terms
     from tui.settings import value
 
-    terms = Terms(ollama_host=value("ollama_host"), folder=_folder())
-    choice = await choose(name or value("model") or None, terms)
+    choice = await choose(name or value("model"), terms())
     try:
         return {"why": choice.why, **await _measured(choice.model)}
     finally:
