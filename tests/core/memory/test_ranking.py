@@ -77,6 +77,10 @@ POLICIES = {
     "reflexion": RetrievalPolicy(
         mixed=True, mixed_quota=3, lexical=False, type_filter=False, with_reflections=True
     ),
+    "nothing but ties": RetrievalPolicy(
+        dense_weight=0.0, lexical_weight=0.0, type_filter=False, explained=2
+    ),
+    "ties of one channel": RetrievalPolicy(dense_weight=0.0, mixed=True, explained=5),
     "a sweep": RetrievalPolicy(dense_weight=0.4, lexical_weight=0.6, type_threshold=1, explained=1),
 }
 
