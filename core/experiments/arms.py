@@ -1,0 +1,182 @@
+"""Arms: the runs of one strategy under one set of settings, in several orders; and how two arms
+are paired, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from core.experiments.metrics import Result, RunMetrics, accuracy, served_by_memory
+from core.experiments.statistics import (
+    Interval,
+    McNemar,
+    Spread,
+    clustered_difference,
+    mcnemar,
+    spread,
+)
+
+Golds = Mapping[str, Mapping[str, str]]
+"""Data set -> question id -> hash of the normalised gold. From the caller, never from events."""
+
+_encoder = msgspec.json.Encoder(order="sorted")
+
+
+class Arm(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of the papers' tables."""
+
+    label: str
+    runs: tuple[RunMetrics, ...]
+    """One an order."""
+    served: Mapping[str, frozenset[str]] | None
+    """Run id -> questions whose gold occurred earlier in its stream; None where no gold is known."""
+
+    @property
+    def strategy(self) -> str:
+        """The strategy's name."""
+        return self.runs[0].settings.strategy
+
+    @property
+    def questions(self) -> str:
+        """How many questions stand behind a rate: the n of each order, as `60` or `58-60`."""
+        counts = sorted({len(run.judged) for run in self.runs})
+        return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,}-{counts[-1]:,}"
+
+    def over_orders(self, figure: Callable[[RunMetrics], float | None]) -> Spread | None:
+        """Mean and deviation of a figure of each run; runs that have none are left out."""
+        return spread([value for run in self.runs if (value := figure(run)) is not None])
+
+    def unserved(self, run: RunMetrics) -> list[Result]:
+        """The judged questions whose gold did not occur earlier in the stream."""
+        served = (self.served or {}).get(run.run, frozenset())
+        return [result for result in run.judged if result.question.id not in served]
+
+    @property
+    def accuracy_unserved(self) -> Spread | None:
+        """Accuracy without the questions that memory could have served; None without golds."""
+        if self.served is None:
+            return None
+        return self.over_orders(lambda run: accuracy(self.unserved(run)))
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """First minus second, over the questions and orders that both judged."""
+
+    first: Arm
+    second: Arm
+    orders: int
+    difference: Interval | None
+    unserved: Interval | None
+    """Without the questions whose gold occurred earlier in the stream."""
+    test: McNemar | None
+    """On the first common order alone: orders of one question are not independent."""
+
+
+def arms_of(runs: Iterable[RunMetrics], golds: Golds) -> tuple[Arm, ...]:
+    """The runs grouped, in the sequence in which the arms first come. A run that repeats another
+    (same settings, same order) stands in an arm of its own: the two differ by noise alone."""
+    groups: dict[bytes, list[dict[int | None, RunMetrics]]] = {}
+    for run in runs:
+        alike, order = groups.setdefault(_identity(run), []), run.settings.order_seed
+        room = next((group for group in alike if order not in group), None)
+        if room is None:
+            alike.append({order: run})
+        else:
+            room[order] = run
+    ordered = [
+        tuple(
+            by_order[order] for order in sorted(by_order, key=lambda order: (order is None, order or 0))
+        )
+        for alike in groups.values()
+        for by_order in alike
+    ]
+    labels = _labels([group[0] for group in ordered])
+    return tuple(
+        Arm(label=label, runs=group, served=_served(group, golds))
+        for label, group in zip(labels, ordered, strict=True)
+    )
+
+
+def _identity(run: RunMetrics) -> bytes:
+    common = msgspec.structs.replace(run.settings, order_seed=None, model="")
+    return _encoder.encode([common, run.model.fingerprint, run.versions.get("prompts", "")])
+
+
+def _served(group: Sequence[RunMetrics], golds: Golds) -> Mapping[str, frozenset[str]] | None:
+    known = golds.get(group[0].settings.dataset)
+    if known is None:
+        return None
+    return {run.run: served_by_memory(run.results, known) for run in group}
+
+
+DISTINGUISHING: tuple[tuple[str, Callable[[RunMetrics], Any]], ...] = (
+    ("layout", lambda run: run.settings.layout),
+    ("model", lambda run: run.model.name),
+    ("data", lambda run: run.settings.dataset),
+    ("K", lambda run: run.settings.budget),
+    ("limit", lambda run: run.settings.limit),
+    ("regime", lambda run: run.settings.regime),
+    ("memory", lambda run: run.settings.memory),
+    ("seed", lambda run: run.settings.seed),
+    ("run", lambda run: run.run),
+)
+"""What else a label says, where a strategy has several arms that differ in it."""
+
+
+def _labels(firsts: Sequence[RunMetrics]) -> list[str]:
+    """The shortest labels that tell the arms apart."""
+    labels = [[run.settings.strategy] for run in firsts]
+    for name, value in DISTINGUISHING:
+        texts = [", ".join(label) for label in labels]
+        for index, run in enumerate(firsts):
+            rivals = {str(value(firsts[i])) for i, text in enumerate(texts) if text == texts[index]}
+            if len(rivals) > 1:
+                said = str(value(run))
+                labels[index].append(said if name in ("layout", "model") else f"{name} {said}")
+    return [", ".join(label) for label in labels]
+
+
+def compared(first: Arm, second: Arm) -> Comparison | None:
+    """The paired difference; None where the two share no judged question in the same order."""
+    theirs = {run.settings.order_seed: run for run in second.runs}
+    common = [
+        (run, theirs[run.settings.order_seed])
+        for run in first.runs
+        if run.settings.order_seed in theirs
+    ]
+    everything: dict[str, list[tuple[float, float]]] = {}
+    unserved: dict[str, list[tuple[float, float]]] = {}
+    tested: list[tuple[bool, bool]] | None = None
+    for mine, other in common:
+        served = (first.served or {}).get(mine.run, frozenset())
+        pairs = _paired(mine, other)
+        for question, (a, b) in pairs.items():
+            everything.setdefault(question, []).append((a, b))
+            if question not in served:
+                unserved.setdefault(question, []).append((a, b))
+        tested = list(pairs.values()) if tested is None else tested
+    if not everything:
+        return None
+    return Comparison(
+        first=first,
+        second=second,
+        orders=len(common),
+        difference=clustered_difference(everything),
+        unserved=None if first.served is None else clustered_difference(unserved),
+        test=mcnemar(tested) if tested else None,
+    )
+
+
+def _paired(mine: RunMetrics, other: RunMetrics) -> dict[str, tuple[bool, bool]]:
+    theirs = {_key(result): result.right for result in other.judged}
+    return {
+        result.question.id: (result.right, theirs[_key(result)])
+        for result in mine.judged
+        if _key(result) in theirs
+    }
+
+
+def _key(result: Result) -> tuple[str, str]:
+    return result.question.id, result.question.source_key

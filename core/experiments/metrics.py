@@ -1,0 +1,312 @@
+"""What one run came to, question by question, from its events alone (evaluation.md, "Experiments").
+
+The counts that every face shows are `core.run.figures`; this adds what a study needs beyond them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from core.feedback.verdict import FailureType, Status
+from core.memory.entry import MemoryEntry
+from core.models.chat import ModelDescription, Usage
+from core.question import Question
+from core.run.events import (
+    AnswerWritten,
+    AnyEvent,
+    AttemptJudged,
+    EpisodeEnded,
+    EpisodeOutcome,
+    MemoriesRetrieved,
+    ReflectionWritten,
+    RunSettings,
+    RunStarted,
+    SqlExecuted,
+)
+from core.run.figures import Figures
+
+IN_RATES = frozenset(
+    {
+        EpisodeOutcome.RIGHT_AT_ONCE,
+        EpisodeOutcome.REPAIRED,
+        EpisodeOutcome.CORRECTED,
+        EpisodeOutcome.FAILED,
+    }
+)
+RIGHT = frozenset({EpisodeOutcome.RIGHT_AT_ONCE, EpisodeOutcome.REPAIRED})
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One SQL text and what became of it."""
+
+    number: int
+    sql: str
+    status: Status
+    message: str
+    failure: FailureType | None
+    repeats: int | None
+    refused: str
+    limit_hit: bool
+    memories: tuple[str, ...]
+    """Ids of the entries that stood in its prompt."""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """One question of a run; `outcome` is None while its episode is not final."""
+
+    position: int
+    question: Question
+    outcome: EpisodeOutcome | None = None
+    repairs: int = 0
+    attempts: tuple[Attempt, ...] = ()
+    note: str = ""
+    seconds: float = 0.0
+
+    @property
+    def judged(self) -> bool:
+        """Whether it counts in rates: final, neither broken nor skipped."""
+        return self.outcome in IN_RATES
+
+    @property
+    def right(self) -> bool:
+        """Whether the model's SQL was right in the end."""
+        return self.outcome in RIGHT
+
+    @property
+    def limit_hit(self) -> bool:
+        """Whether a limit of the sandbox decided its last attempt."""
+        return bool(self.attempts) and self.attempts[-1].limit_hit
+
+
+class Cost(msgspec.Struct, kw_only=True):
+    """Model calls and what they took. An answer taken over from another run counts as the call that
+    it was, so that every strategy is charged with its own initial predictions."""
+
+    calls: int = 0
+    sent: int = 0
+    cached: int = 0
+    written: int = 0
+    uncounted: int = 0
+    """Calls whose engine did not say how many tokens they took; they are missing in the sums."""
+    seconds: float = 0.0
+
+    @property
+    def evaluated(self) -> int:
+        """Prompt tokens that the engine really worked through."""
+        return self.sent - self.cached
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and output tokens together: the paper's cost."""
+        return self.sent + self.written
+
+    def add(self, usage: Usage, seconds: float) -> None:
+        """Count one call."""
+        self.calls += 1
+        self.sent += usage.prompt_tokens or 0
+        self.cached += usage.cached_tokens or 0
+        self.written += usage.output_tokens or 0
+        self.uncounted += usage.prompt_tokens is None or usage.output_tokens is None
+        self.seconds += seconds
+
+    def plus(self, other: Cost) -> Cost:
+        """Both together."""
+        names = self.__struct_fields__
+        return Cost(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+class RunMetrics(msgspec.Struct, frozen=True, kw_only=True):
+    """One run, read."""
+
+    run: str
+    settings: RunSettings
+    model: ModelDescription
+    problems: tuple[str, ...]
+    versions: Mapping[str, str]
+    figures: Figures
+    results: tuple[Result, ...]
+    """In the order of the stream."""
+    initial: Cost
+    """The initial predictions."""
+    repairing: Cost
+    """Repairs and reflections."""
+    database_seconds: float
+    retrieval_seconds: float
+    """Ranking, the embedding of the query included."""
+    embedding_seconds: float
+    memories: Mapping[str, MemoryEntry]
+    """Every entry that stood in a prompt, by id."""
+
+    @property
+    def cost(self) -> Cost:
+        """All calls, the initial ones included, as the paper counts."""
+        return self.initial.plus(self.repairing)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every question is final."""
+        return self.figures.finished == len(self.results)
+
+    @property
+    def judged(self) -> tuple[Result, ...]:
+        """The questions behind every rate."""
+        return tuple(result for result in self.results if result.judged)
+
+    @property
+    def failed_first(self) -> tuple[Result, ...]:
+        """Judged questions whose initial SQL was wrong."""
+        return tuple(
+            result for result in self.judged if result.outcome is not EpisodeOutcome.RIGHT_AT_ONCE
+        )
+
+    @property
+    def steps(self) -> float | None:
+        """Repairs for each initial failure."""
+        failed = self.failed_first
+        return sum(result.repairs for result in failed) / len(failed) if failed else None
+
+    @property
+    def oscillation(self) -> float | None:
+        """Share of the repairs that write an earlier SQL of their episode again."""
+        return self.figures.repeats / self.figures.attempts if self.figures.attempts else None
+
+    @property
+    def limit_hits(self) -> int:
+        """Questions whose last attempt was stopped by a limit of the sandbox."""
+        return sum(result.limit_hit for result in self.judged)
+
+    @property
+    def seconds(self) -> float:
+        """Model, database and retrieval together."""
+        return self.cost.seconds + self.database_seconds + self.retrieval_seconds
+
+
+def metrics_of(events: Iterable[AnyEvent]) -> RunMetrics:
+    """Read a run from its events. Raises ValueError where they do not begin with RunStarted."""
+    reading = _Reading()
+    for event in events:
+        reading.apply(event)
+    return reading.metrics()
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.figures = Figures()
+        self.opening: RunStarted | None = None
+        self.attempts: dict[int, dict[int, Attempt]] = {}
+        self.shown: dict[tuple[int, int], tuple[str, ...]] = {}
+        self.endings: dict[int, EpisodeEnded] = {}
+        self.memories: dict[str, MemoryEntry] = {}
+        self.initial, self.repairing = Cost(), Cost()
+        self.database = self.retrieval = self.embedding = 0.0
+
+    def apply(self, event: AnyEvent) -> None:
+        self.figures.apply(event)
+        match event:
+            case RunStarted():
+                self.opening = event
+            case AnswerWritten():
+                cost = self.repairing if event.attempt else self.initial
+                cost.add(event.usage, event.seconds)
+            case ReflectionWritten():
+                self.repairing.add(event.usage, event.seconds)
+            case MemoriesRetrieved():
+                self._retrieved(event)
+            case SqlExecuted():
+                self.database += event.result.seconds
+            case AttemptJudged():
+                self._judged(event)
+            case EpisodeEnded():
+                self.endings[event.position] = event
+            case _:
+                pass
+
+    def _retrieved(self, event: MemoriesRetrieved) -> None:
+        self.shown[event.position, event.attempt] = tuple(entry.id for entry in event.entries)
+        self.memories |= {entry.id: entry for entry in event.entries}
+        self.retrieval += event.retrieval.seconds + event.retrieval.embedding_seconds
+        self.embedding += event.retrieval.embedding_seconds
+
+    def _judged(self, event: AttemptJudged) -> None:
+        self.attempts.setdefault(event.position, {})[event.attempt] = Attempt(
+            number=event.attempt,
+            sql=event.sql,
+            status=event.status,
+            message=event.message,
+            failure=event.failure,
+            repeats=event.repeats,
+            refused=event.refused,
+            limit_hit=event.limit_hit,
+            memories=self.shown.get((event.position, event.attempt), ()),
+        )
+
+    def metrics(self) -> RunMetrics:
+        opening = self.opening
+        if opening is None:
+            raise ValueError("a run's events begin with RunStarted")
+        return RunMetrics(
+            run=opening.run,
+            settings=opening.settings,
+            model=opening.model,
+            problems=opening.problems,
+            versions=opening.versions,
+            figures=self.figures,
+            results=tuple(self._result(*place) for place in enumerate(opening.questions)),
+            initial=self.initial,
+            repairing=self.repairing,
+            database_seconds=self.database,
+            retrieval_seconds=self.retrieval,
+            embedding_seconds=self.embedding,
+            memories=self.memories,
+        )
+
+    def _result(self, position: int, question: Question) -> Result:
+        attempts = self.attempts.get(position, {})
+        ending = self.endings.get(position)
+        result = Result(
+            position=position,
+            question=question,
+            attempts=tuple(attempts[number] for number in sorted(attempts)),
+        )
+        if ending is None:
+            return result
+        return msgspec.structs.replace(
+            result,
+            outcome=ending.outcome,
+            repairs=ending.attempts,
+            note=ending.note,
+            seconds=ending.seconds,
+        )
+
+
+def accuracy(results: Iterable[Result]) -> float | None:
+    """Share of the judged questions that are right; None where none is judged."""
+    rights = [result.right for result in results if result.judged]
+    return sum(rights) / len(rights) if rights else None
+
+
+def accuracy_along(results: Sequence[Result]) -> list[float]:
+    """Accuracy over the first 1, 2, 3, ... judged questions of the stream."""
+    curve, right = [], 0
+    for n, result in enumerate((each for each in results if each.judged), start=1):
+        right += result.right
+        curve.append(right / n)
+    return curve
+
+
+def served_by_memory(results: Sequence[Result], golds: Mapping[str, str]) -> frozenset[str]:
+    """Ids of the questions whose gold occurred earlier in the stream: memory could have served the
+    answer. `golds` holds a hash of the normalised gold by question id; it never comes from events.
+    """
+    seen: set[str] = set()
+    served: set[str] = set()
+    for result in results:
+        gold = golds.get(result.question.id)
+        if gold is None:
+            continue
+        if gold in seen:
+            served.add(result.question.id)
+        seen.add(gold)
+    return frozenset(served)

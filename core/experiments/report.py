@@ -1,0 +1,184 @@
+"""A report: the papers' tables, curves, and the questions on which the arms part (evaluation.md,
+"Reports"). It holds text and numbers; how they look is up to each face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from core.experiments import tables
+from core.experiments.arms import Arm, Golds, arms_of
+from core.experiments.listings import listings_of
+from core.experiments.metrics import Result, RunMetrics, accuracy_along
+from core.experiments.table import Table
+from core.memory.entry import MemoryEntry
+
+CAVEATS = (
+    "Accuracy is execution accuracy over the questions that could be judged; broken ones are named"
+    " below and are in no rate.",
+    "One database file a schema is weaker than the test suites that the papers used, so figures here"
+    " may be higher than theirs for the same answers.",
+)
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """Accuracy over the first 1, 2, 3, ... questions of the stream, mean over the orders."""
+
+    label: str
+    values: tuple[float, ...]
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """An arm's accuracy and what it cost."""
+
+    label: str
+    cost: float
+    """Prompt tokens evaluated for each question, mean over the orders."""
+    accuracy: float
+
+
+class Telling(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a question in one run."""
+
+    label: str
+    order: int | None
+    result: Result
+
+
+class Story(msgspec.Struct, frozen=True, kw_only=True):
+    """A question on which the arms part."""
+
+    id: str
+    database: str
+    text: str
+    tellings: tuple[Telling, ...]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a face shows."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    tables: tuple[Table, ...]
+    listings: tuple[Table, ...]
+    """Long tables, one row a question or a run: for files rather than for screens."""
+    curves: tuple[Curve, ...]
+    points: tuple[Point, ...]
+    stories: tuple[Story, ...]
+    memories: Mapping[str, MemoryEntry]
+    """The entries that the stories name."""
+
+
+def report_of(
+    runs: Sequence[RunMetrics],
+    *,
+    title: str,
+    golds: Golds | None = None,
+    benchmarks: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Report:
+    """Compare runs. The sequence in which they are given changes nothing.
+
+    `golds` are hashes for leaving out what memory could have served; `benchmarks` says which data
+    sets (by name) are the papers' "spider" and "bird"; `labels` are true failure types by question
+    id, for the classifier. Raises ValueError where there is no run.
+    """
+    if not runs:
+        raise ValueError("a report needs a run")
+    ordered = sorted(runs, key=lambda run: (run.settings.strategy, run.settings.layout, run.run))
+    arms = tuple(sorted(arms_of(ordered, golds or {}), key=tables.rank))
+    stories = tuple(_stories(arms))
+    told = {
+        memory
+        for story in stories
+        for telling in story.tellings
+        for attempt in telling.result.attempts
+        for memory in attempt.memories
+    }
+    return Report(
+        title=title,
+        facts=tuple(_facts(ordered)),
+        notes=(*CAVEATS, *_notes(ordered, golds)),
+        tables=tables.tables_of(arms, benchmarks or {}, labels or {}),
+        listings=listings_of(arms),
+        curves=tuple(_curve(arm) for arm in arms),
+        points=tuple(point for arm in arms if (point := _point(arm))),
+        stories=stories,
+        memories={
+            name: entry for run in ordered for name, entry in run.memories.items() if name in told
+        },
+    )
+
+
+def _facts(runs: Sequence[RunMetrics]) -> list[tuple[str, str]]:
+    def each(values: Sequence[object]) -> str:
+        return ", ".join(dict.fromkeys(str(value) for value in values))
+
+    return [
+        ("data set", each([run.settings.dataset for run in runs])),
+        ("model", each([f"{run.model.name} ({run.model.engine})" for run in runs])),
+        ("runs", str(len(runs))),
+        ("K", each([run.settings.budget for run in runs])),
+        ("judged by", each([f"{run.settings.regime}, {run.settings.protocol}" for run in runs])),
+        ("SQLite", each([run.versions.get("sqlite", "?") for run in runs])),
+        ("merito", each([run.versions.get("merito", "?") for run in runs])),
+    ]
+
+
+def _notes(runs: Sequence[RunMetrics], golds: Golds | None) -> list[str]:
+    notes = list(dict.fromkeys(problem for run in runs for problem in run.problems))
+    for run in runs:
+        done, uncounted = run.figures.finished, run.cost.uncounted
+        if not run.complete:
+            notes.append(f"{run.run} is not finished: {done:,} of {len(run.results):,} questions.")
+        if uncounted:
+            notes.append(
+                f"{run.run}: {uncounted:,} calls came without token counts and are missing in the sums."
+            )
+    missing = {run.settings.dataset for run in runs} - set(golds or {})
+    notes += [
+        f"The gold of {name} is not at hand: nothing is reported without the questions that memory"
+        " could have served."
+        for name in sorted(missing)
+    ]
+    return notes
+
+
+def _curve(arm: Arm) -> Curve:
+    curves = [accuracy_along(run.results) for run in arm.runs]
+    shortest = min(len(curve) for curve in curves)
+    values = tuple(sum(curve[n] for curve in curves) / len(curves) for n in range(shortest))
+    return Curve(label=arm.label, values=values)
+
+
+def _point(arm: Arm) -> Point | None:
+    right = arm.over_orders(lambda run: run.figures.accuracy_now)
+    cost = arm.over_orders(lambda run: run.cost.evaluated / len(run.judged) if run.judged else None)
+    if right is None or cost is None:
+        return None
+    return Point(label=arm.label, cost=cost.mean, accuracy=right.mean)
+
+
+def _stories(arms: Sequence[Arm]) -> list[Story]:
+    by_question: dict[tuple[str, str], list[Telling]] = {}
+    for arm in arms:
+        for run in arm.runs:
+            for result in run.judged:
+                key = (result.question.id, result.question.source_key)
+                telling = Telling(label=arm.label, order=run.settings.order_seed, result=result)
+                by_question.setdefault(key, []).append(telling)
+    parted = [
+        tellings
+        for _, tellings in sorted(by_question.items())
+        if len({telling.result.right for telling in tellings}) > 1
+    ]
+    return [_story(tellings) for tellings in parted]
+
+
+def _story(tellings: Sequence[Telling]) -> Story:
+    question = tellings[0].result.question
+    return Story(
+        id=question.id, database=question.database, text=question.text, tellings=tuple(tellings)
+    )

@@ -1,0 +1,297 @@
+"""The tables of a report, each a function from arms to rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from core.experiments import paper
+from core.experiments.arms import Arm, Comparison, compared
+from core.experiments.listings import left_out
+from core.experiments.statistics import agreement, spread
+from core.experiments.table import ABSENT, Cell, Table, count, interval, mean, published, words
+from core.feedback.verdict import FailureType
+
+SEQUENCE = ("none", "iterative", "resample", "reflexion", "dynamic-rag", "merit", "merit-reliability")
+FAMILIES = ("merit", "merito")
+"""Strategies that have ablations, named `<family>-<what is missing>`."""
+VARIANTS = frozenset({"merit-reliability"})
+"""Named like ablations, and compared as strategies of their own."""
+MOST_PAIRS = 12
+
+Benchmarks = Mapping[str, str]
+
+
+def rank(arm: Arm) -> tuple[int, str]:
+    """The sequence of the paper's tables, then by name."""
+    known = SEQUENCE.index(arm.strategy) if arm.strategy in SEQUENCE else len(SEQUENCE)
+    return known, arm.label
+
+
+def tables_of(
+    arms: Sequence[Arm], benchmarks: Benchmarks, labels: Mapping[str, str]
+) -> tuple[Table, ...]:
+    """All tables that have rows."""
+    every = (
+        _accuracy(arms, benchmarks),
+        _differences(arms, benchmarks),
+        _ablations(arms, benchmarks),
+        _repairs(arms, benchmarks),
+        _cost(arms, benchmarks),
+        _failures(arms, benchmarks),
+        _classifier(arms, benchmarks, labels),
+        left_out(arms),
+    )
+    return tuple(table for table in every if table.rows)
+
+
+def _behind(arm: Arm) -> tuple[Cell, Cell, Cell]:
+    """Label, questions and orders: what every row begins with."""
+    counted = Cell(arm.questions, (("", arm.questions),))
+    return words(arm.label), counted, count(len(arm.runs))
+
+
+BEHIND = ("strategy", "questions", "orders")
+
+
+def _benchmark(arm: Arm, benchmarks: Benchmarks) -> str:
+    return benchmarks.get(arm.runs[0].settings.dataset, "")
+
+
+def _published(arm: Arm, benchmarks: Benchmarks) -> paper.Published | None:
+    return paper.STRATEGIES.get((_benchmark(arm, benchmarks), arm.strategy))
+
+
+def _accuracy(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
+    rows = []
+    for arm in arms:
+        initial = paper.INITIAL.get(_benchmark(arm, benchmarks))
+        theirs = _published(arm, benchmarks)
+        claimed = initial if arm.strategy == "none" else theirs.accuracy if theirs else None
+        left = {len(arm.unserved(run)) for run in arm.runs}
+        n = f"{min(left):,}" if len(left) == 1 else f"{min(left):,}-{max(left):,}"
+        rows.append(
+            (
+                *_behind(arm),
+                mean(arm.over_orders(lambda run: run.figures.accuracy_initial), scale=100),
+                mean(arm.over_orders(lambda run: run.figures.accuracy_now), scale=100),
+                mean(arm.accuracy_unserved, scale=100),
+                ABSENT if arm.served is None else Cell(n, (("", n),)),
+                published(initial),
+                published(claimed),
+            )
+        )
+    return Table(
+        name="accuracy",
+        title="Execution accuracy, % (mean \N{PLUS-MINUS SIGN} sample deviation over orders)",
+        columns=(
+            *BEHIND, "initial", "final", "final, gold not seen", "questions, gold not seen",
+            "paper initial", "paper final",
+        ),
+        rows=tuple(rows),
+        note="Gold not seen: without the questions whose gold SQL occurred earlier in the stream,"
+        f" which memory could have served. Paper: {paper.ABOUT}.",
+    )  # fmt: skip
+
+
+COMPARED = (
+    "first", "second", "questions", "orders", "first - second", "gold not seen",
+    "only first right", "only second right", "McNemar p", "paper",
+)  # fmt: skip
+
+
+def _comparison(found: Comparison, benchmarks: Benchmarks) -> tuple[Cell, ...]:
+    test, difference = found.test, found.difference
+    key = (_benchmark(found.first, benchmarks), found.first.strategy, found.second.strategy)
+    theirs = paper.DIFFERENCES.get(key)
+    return (
+        words(found.first.label),
+        words(found.second.label),
+        count(difference.clusters if difference else 0),
+        count(found.orders),
+        interval(difference),
+        interval(found.unserved),
+        count(test.first_only) if test else ABSENT,
+        count(test.second_only) if test else ABSENT,
+        Cell(f"{test.p:.3g}", (("", test.p),)) if test else ABSENT,
+        words(theirs) if theirs else ABSENT,
+    )
+
+
+NOTE = (
+    "Points, with the 95 % interval of a query-cluster bootstrap (10,000 draws, seed 0) over the"
+    " questions and orders that both judged. McNemar: exact, on the first common order alone."
+)
+
+
+def _differences(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
+    found = [compared(first, second) for first, second in _pairs(arms)]
+    return Table(
+        name="differences",
+        title="Paired differences of accuracy",
+        columns=COMPARED,
+        rows=tuple(_comparison(each, benchmarks) for each in found if each),
+        note=NOTE,
+    )
+
+
+def _pairs(arms: Sequence[Arm]) -> Iterator[tuple[Arm, Arm]]:
+    """All pairs where they are few; else what the papers compare: a family's head with every other
+    strategy. Ablations have a table of their own."""
+    main = [arm for arm in arms if not _family(arm)]
+    if len(main) * (len(main) - 1) // 2 <= MOST_PAIRS:
+        yield from ((second, first) for first, second in combinations(main, 2))
+        return
+    heads = [arm for arm in main if arm.strategy in FAMILIES]
+    for head in heads or main[-1:]:
+        yield from ((head, other) for other in main if other is not head)
+
+
+def _family(arm: Arm) -> str:
+    """The strategy that this one is an ablation of; empty where it is none."""
+    head, _, missing = arm.strategy.partition("-")
+    return head if missing and head in FAMILIES and arm.strategy not in VARIANTS else ""
+
+
+def _ablations(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
+    rows = []
+    for arm in arms:
+        heads = [head for head in arms if head.strategy == _family(arm)]
+        rows += [_comparison(found, benchmarks) for head in heads if (found := compared(arm, head))]
+    return Table(
+        name="ablations",
+        title="Ablations: what each part is worth",
+        columns=COMPARED,
+        rows=tuple(rows),
+        note=NOTE,
+    )
+
+
+def _repairs(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
+    rows = []
+    for arm in arms:
+        theirs = _published(arm, benchmarks)
+        rows.append(
+            (
+                *_behind(arm),
+                mean(arm.over_orders(lambda run: len(run.failed_first)), 1),
+                mean(arm.over_orders(lambda run: run.figures.repaired), 1),
+                mean(arm.over_orders(lambda run: run.figures.repaired_with_memory), 1),
+                mean(arm.over_orders(lambda run: run.figures.repaired_without_memory), 1),
+                mean(arm.over_orders(lambda run: run.steps)),
+                mean(arm.over_orders(lambda run: run.oscillation), 1, scale=100),
+                mean(arm.over_orders(lambda run: run.limit_hits), 1),
+                published(theirs.repaired if theirs else None, 1),
+                published(theirs.steps if theirs else None),
+                published(theirs.oscillation if theirs else None, 1),
+            )
+        )
+    return Table(
+        name="repairs",
+        title="Repairs (means over orders)",
+        columns=(
+            *BEHIND, "initial failures", "repaired", "with memory", "without", "steps", "oscillation %",
+            "limit hits", "paper repaired", "paper steps", "paper oscillation %",
+        ),
+        rows=tuple(rows),
+        note="Steps: repairs for each initial failure. Oscillation: share of the repairs that write an"
+        " earlier SQL of their episode again. With memory: entries stood in the prompt that worked."
+        f" Paper: {paper.ABOUT}.",
+    )  # fmt: skip
+
+
+def _cost(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
+    rows = []
+    for arm in arms:
+        theirs = _published(arm, benchmarks)
+        rows.append(
+            (
+                *_behind(arm),
+                mean(arm.over_orders(lambda run: run.cost.calls), 1),
+                mean(arm.over_orders(lambda run: run.repairing.calls), 1),
+                mean(arm.over_orders(lambda run: run.cost.sent), 0),
+                mean(arm.over_orders(lambda run: run.cost.evaluated), 0),
+                mean(arm.over_orders(lambda run: run.cost.written), 0),
+                mean(arm.over_orders(lambda run: run.cost.seconds), 1),
+                mean(arm.over_orders(lambda run: run.database_seconds), 1),
+                mean(arm.over_orders(lambda run: run.retrieval_seconds), 1),
+                published(theirs.tokens if theirs else None, 3),
+                published(theirs.calls if theirs else None, 0),
+            )
+        )
+    return Table(
+        name="cost",
+        title="Cost of a run (means over orders)",
+        columns=(
+            *BEHIND, "calls", "repair calls", "tokens sent", "tokens evaluated", "tokens written",
+            "model s", "database s", "retrieval s", "paper tokens, M", "paper calls",
+        ),
+        rows=tuple(rows),
+        note="Calls count the initial predictions, which are made once and charged to every strategy;"
+        " repair calls stand beside. Evaluated: sent, without what the engine's cache served."
+        " Retrieval: embedding of the query included. Paper tokens: prompt and output.",
+    )  # fmt: skip
+
+
+def _failures(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
+    """The classifier's composition: at first, and in what stays wrong."""
+    rows = []
+    for arm in arms:
+        for label, attempt in (("first failures", 0), ("still wrong", -1)):
+            failed = [
+                result
+                for run in arm.runs
+                for result in (run.failed_first if attempt == 0 else run.judged)
+                if result.attempts and result.attempts[attempt].failure is not None
+            ]
+            kinds = Counter(result.attempts[attempt].failure for result in failed)
+            cells = [_share(kinds[kind], len(failed)) for kind in FailureType]
+            rows.append((*_behind(arm), words(label), count(len(failed)), *cells))
+    shares = {paper.MISMATCH_SHARE.get(_benchmark(arm, benchmarks)) for arm in arms} - {None}
+    theirs = f" Paper: {shares.pop():.1f} % of Spider's first failures mismatch." if shares else ""
+    return Table(
+        name="failures",
+        title="Failure types, % (all orders together)",
+        columns=(*BEHIND, "of", "failures", *(kind.value for kind in FailureType)),
+        rows=tuple(rows),
+        note=f"As the classifier sees the SQL that failed.{theirs}",
+    )
+
+
+def _share(part: int, whole: int) -> Cell:
+    return Cell(f"{100 * part / whole:.1f}", (("", 100 * part / whole),)) if whole else ABSENT
+
+
+def _classifier(arms: Sequence[Arm], benchmarks: Benchmarks, labels: Mapping[str, str]) -> Table:
+    """Agreement with labels, over the first failures of each arm's first order: the initial
+    predictions are the same in all."""
+    rows = []
+    for arm in arms:
+        run = arm.runs[0]
+        pairs = [
+            (labels[result.question.id], str(result.attempts[0].failure))
+            for result in run.failed_first
+            if result.question.id in labels and result.attempts and result.attempts[0].failure
+        ]
+        found = agreement(pairs)
+        if found is None:
+            continue
+        theirs = paper.CLASSIFIER.get(_benchmark(arm, benchmarks))
+        rows.append(
+            (
+                words(arm.label),
+                count(found.n),
+                count(1),
+                mean(spread([found.accuracy]), scale=100),
+                mean(spread([found.macro_f1]), 3),
+                words(theirs) if theirs else ABSENT,
+            )
+        )
+    return Table(
+        name="classifier",
+        title="Failure classifier against labels",
+        columns=(*BEHIND, "accuracy %", "macro-F1", "paper"),
+        rows=tuple(rows),
+        note="Over the labelled first failures.",
+    )

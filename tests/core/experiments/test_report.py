@@ -1,0 +1,163 @@
+"""Reports: arms, pairs and tables, each figure with what stands behind it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from core.experiments.arms import arms_of, compared
+from core.experiments.metrics import RunMetrics, metrics_of
+from core.experiments.report import Report, report_of
+from core.experiments.table import Table
+from core.repair.strategy import STRATEGIES
+from core.run.events import EpisodeOutcome
+from tests.streams import Plan, run_events, settings
+
+RIGHT: Plan = (EpisodeOutcome.RIGHT_AT_ONCE, 0)
+REPAIRED: Plan = (EpisodeOutcome.REPAIRED, 2)
+FAILED: Plan = (EpisodeOutcome.FAILED, 3)
+BROKEN: Plan = (EpisodeOutcome.BROKEN, 0)
+
+WEAK = (RIGHT, FAILED, FAILED, RIGHT, FAILED, BROKEN)
+STRONG = (RIGHT, REPAIRED, FAILED, RIGHT, REPAIRED, BROKEN)
+GOLDS = {"sample": {f"q{n}": "same" if n in (1, 4) else f"gold {n}" for n in range(12)}}
+
+
+def ran(
+    strategy: str, plans: Sequence[Plan], order: int = 0, n: int = 12, **changes: Any
+) -> RunMetrics:
+    name = f"{strategy}-{order}-{len(changes)}"
+    return metrics_of(
+        run_events(
+            n,
+            run=name,
+            plans=plans,
+            run_settings=settings(strategy=strategy, order_seed=order, **changes),
+        )
+    )
+
+
+def study() -> list[RunMetrics]:
+    return [
+        ran(strategy, plans, order)
+        for order in (0, 1)
+        for strategy, plans in (("iterative", WEAK), ("merit", STRONG), ("merit-no-dense", WEAK))
+    ]
+
+
+def table(report: Report, name: str) -> Table:
+    return next(each for each in report.tables if each.name == name)
+
+
+def test_runs_of_one_strategy_in_several_orders_are_one_arm() -> None:
+    arms = arms_of(study(), {})
+    assert {arm.label: len(arm.runs) for arm in arms} == {
+        "iterative": 2, "merit": 2, "merit-no-dense": 2,
+    }  # fmt: skip
+
+
+def test_labels_say_only_what_tells_arms_apart() -> None:
+    runs = [ran("merit", STRONG), ran("merit", STRONG, layout="conversation"), ran("none", WEAK)]
+    assert sorted(arm.label for arm in arms_of(runs, {})) == [
+        "merit, conversation",
+        "merit, paper",
+        "none",
+    ]
+
+
+def test_a_repeated_run_is_an_arm_of_its_own() -> None:
+    again = metrics_of(run_events(12, run="again", plans=WEAK, run_settings=settings(order_seed=0)))
+    first, second = arms_of([ran("merit", STRONG), again], {})
+    assert first.label != second.label
+    found = compared(first, second)
+    assert found is not None
+    assert found.test is not None
+    assert (found.test.first_only, found.test.second_only) == (4, 0)
+
+
+def test_a_difference_pairs_questions_over_the_common_orders() -> None:
+    weak, strong = arms_of([*study()[:2], ran("merit", STRONG, 1)], GOLDS)
+    found = compared(strong, weak)
+    assert found is not None
+    assert found.difference is not None
+    assert found.orders == 1
+    assert found.difference.difference == pytest.approx(4 / 10)
+    assert found.difference.clusters == 10
+    assert found.unserved is not None
+    assert found.unserved.clusters == 9
+    assert found.unserved.difference == pytest.approx(3 / 9), "question 4 had the gold of question 1"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_sequence_of_runs_changes_nothing(seed: int) -> None:
+    runs = study()
+    random.Random(seed).shuffle(runs)
+    shuffled, straight = (report_of(each, title="t", golds=GOLDS) for each in (runs, study()))
+    assert [t.records() for t in shuffled.tables] == [t.records() for t in straight.tables]
+    assert shuffled.stories == straight.stories
+    assert (shuffled.curves, shuffled.points) == (straight.curves, straight.points)
+
+
+def test_no_figure_stands_without_questions_and_orders() -> None:
+    report = report_of(study(), title="t", golds=GOLDS)
+    for each in report.tables:
+        if each.name == "left-out":
+            continue
+        assert {"questions", "orders"} <= set(each.columns), each.name
+        for record in each.records():
+            assert record["questions"], each.name
+            assert record["orders"], each.name
+
+
+def test_the_papers_figures_stand_beside_on_its_own_benchmarks_alone() -> None:
+    own = table(report_of(study(), title="t"), "accuracy").records()
+    assert all(record["paper final"] is None for record in own)
+    spider = table(report_of(study(), title="t", benchmarks={"sample": "spider"}), "accuracy").records()
+    assert [record["paper final"] for record in spider] == [66.34, 69.79, None]
+
+
+def test_ablations_are_compared_with_what_they_ablate() -> None:
+    report = report_of(study(), title="t", benchmarks={"sample": "spider"})
+    (row,) = table(report, "ablations").records()
+    assert (row["first"], row["second"], row["paper"]) == ("merit-no-dense", "merit", "-1.12")
+    assert row["first - second"] == pytest.approx(-40.0)
+
+
+def test_the_broken_are_named_and_in_no_rate() -> None:
+    rows = table(report_of(study(), title="t"), "left-out").records()
+    assert [row["question"] for row in rows] == ["q11", "q5"]
+    assert all(row["runs"] == 6 and "no such table" in str(row["note"]) for row in rows)
+
+
+def test_unfinished_runs_and_missing_golds_are_said() -> None:
+    events = run_events(12, run="cut", plans=WEAK)[:40]
+    notes = " ".join(report_of([metrics_of(events)], title="t").notes)
+    assert "cut is not finished" in notes
+    assert "The gold of sample is not at hand" in notes
+
+
+def test_stories_are_the_questions_on_which_arms_part() -> None:
+    report = report_of(study(), title="t")
+    assert [story.id for story in report.stories] == ["q1", "q10", "q4", "q7"]
+    assert all(len(story.tellings) == 6 for story in report.stories)
+
+
+def test_labels_judge_the_classifier() -> None:
+    metrics = study()
+    first = {result.question.id: str(result.attempts[0].failure) for result in metrics[0].failed_first}
+    rows = table(report_of(metrics, title="t", labels=first), "classifier").records()
+    assert {row["accuracy %"] for row in rows} == {100.0}
+    assert all(row["questions"] == len(first) for row in rows)
+
+
+def test_every_ablation_has_a_head_to_be_compared_with() -> None:
+    heads = {name.partition("-")[0] for name in STRATEGIES if name.startswith("merit")}
+    assert heads == {"merit", "merito"}
+
+
+def test_a_report_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="run"):
+        report_of([], title="t")
