@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -19,7 +17,6 @@ from core.errors import MeritoError
 from core.models.call import PromptTooLong
 from core.models.chat import Message, ModelTrouble, Sampling
 from core.models.embedded import EmbeddedModel
-from tests.conftest import PROJECT
 from tests.core.models.conftest import text_of
 
 pytestmark = [
@@ -141,37 +138,6 @@ async def test_after_close_no_process_is_left(qwen: EmbeddedModel) -> None:
     assert pid
     await qwen.close()
     assert not psutil.pid_exists(pid)
-
-
-PARENT = """
-import asyncio, sys
-from pathlib import Path
-from core.models.chat import Message
-from core.models.embedded import EmbeddedModel
-
-async def main():
-    model = EmbeddedModel(sys.argv[1], context_tokens=256, log=Path(sys.argv[2]))
-    await model.count_tokens([Message("user", "x")])
-    print(model.pid, flush=True)
-    await asyncio.sleep(600)
-
-asyncio.run(main())
-"""
-
-
-def test_the_child_ends_with_its_parent(small_weights: Path, tmp_path: Path) -> None:
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, str(small_weights), str(tmp_path / "log")],
-        cwd=PROJECT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert parent.stdout
-    child = psutil.Process(int(parent.stdout.readline()))
-    parent.send_signal(signal.SIGKILL)
-    parent.wait()
-    gone, _ = psutil.wait_procs([child], timeout=10)
-    assert gone == [child]
 
 
 async def test_a_file_that_is_no_model_is_told_in_words(tmp_path: Path) -> None:
