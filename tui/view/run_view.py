@@ -96,6 +96,14 @@ class RunView:
         """Whether the run's session is over."""
         return bool(self.figures.ended)
 
+    @property
+    def trouble(self) -> str:
+        """The engine's trouble with the live question, while it lasts."""
+        if self.live is None or self.rows[self.live].state is not State.TROUBLE:
+            return ""
+        episode = self._episodes.get(self.live)
+        return episode.attempts[-1].trouble if episode is not None and episode.attempts else ""
+
     def episode(self, position: int) -> EpisodeView | None:
         """The detail of an episode; None where it has not begun, or its detail was let go."""
         return self._episodes.get(position)
@@ -186,9 +194,10 @@ class RunView:
         self.head_version += 1
 
     def _stumble(self, event: ModelStumbled) -> None:
-        then = "paused" if event.retry_in is None else f"next try in {event.retry_in:.0f} s"
-        words = f"{event.problem} {event.mend} ({then})"
-        self.happenings.append(Happening(event.at, words, event.retry_in is None))
+        """A passing trouble is shown while it lasts; one that paused the run is a happening."""
+        if event.retry_in is None:
+            words = f"The run is paused: {event.problem} {event.mend}"
+            self.happenings.append(Happening(event.at, words, serious=True))
         self.head_version += 1
 
     def _forget_waiting(self, position: int) -> None:

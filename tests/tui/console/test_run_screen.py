@@ -6,7 +6,7 @@ import pytest
 
 from core.run.events import EpisodeOutcome, JudgementAwaited, ModelStumbled, SqlExecuted
 from tests.streams import EPOCH, episode_events, question, run_events
-from tests.tui.console.stage import console, notices, on_screen, settled, sheet, until
+from tests.tui.console.stage import console, notices, on_screen, replaced, settled, sheet, until
 from tui.console.screens.dialogs import Confirm, Sheet, Words
 from tui.console.screens.run import RunScreen
 from tui.console.widgets.judgebar import JudgeBar
@@ -229,8 +229,19 @@ async def test_engine_trouble_is_told_and_shown() -> None:
     app = console(events, hold=stumble + 1)
     async with app.run_test(size=(200, 60)) as pilot:
         await settled(pilot)
-        assert any("refused the connection" in notice for notice in notices(app))
+        banner = on_screen(app).splitlines()[2]
+        assert "refused the connection. Start it with: ollama serve" in banner
         assert "Start it with: ollama serve" in " ".join(sheet(app, "episode").split())
+
+
+async def test_trouble_that_pauses_the_run_is_announced() -> None:
+    events = run_events(8)
+    stumble = next(i for i, event in enumerate(events) if isinstance(event, ModelStumbled))
+    events[stumble] = replaced(events[stumble], retry_in=None)
+    app = console(events, hold=stumble + 1)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await settled(pilot)
+        assert any(notice.startswith("The run is paused: ") for notice in notices(app))
 
 
 async def test_a_run_that_breaks_off_says_why_and_the_console_stays() -> None:

@@ -70,8 +70,8 @@ class RoomScreen(Screen[None]):
     def refresh_view(self) -> None:
         """Repaint what changed. Called at most ten times a second, and only while on show."""
         self.query_one(Head).refresh_figures()
-        failure = self.session.failure
-        self.query_one(Banner).show(failure or self.console_app.notice, serious=bool(failure))
+        serious = self.session.failure or self.session.view.trouble
+        self.query_one(Banner).show(serious or self.console_app.notice, serious=bool(serious))
         self.query_one(KeyBar).refresh_keys()
 
     def offers(self, _action: Action) -> bool:

@@ -96,6 +96,8 @@ class WatchScreen(RoomScreen):
 
     def _subtitle(self) -> None:
         where = "following live" if self.following else "staying (f follows)"
+        if not self.queue.row_count and not self.queue.search:
+            where = ""
         words = f"{where}, search: {one_line(self.queue.search, 40)}" if self.queue.search else where
         if words != self._where:
             self._where = words

@@ -176,7 +176,7 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
             name = "listing--cursor" if self.has_focus else "listing--cursor-dim"
             style = self.get_visual_style(name)
         strips = Visual.to_strips(self, content, width, 1, style, apply_selection=False)
-        strip = strips[0] if strips else Strip.blank(width)
+        strip = strips[0] if strips else Strip.blank(width, style.rich_style)
         return strip.crop_extend(0, width, style.rich_style)
 
     def _empty_line(self, y: int, width: int) -> Strip | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
+from rich.style import Style
 from textual import events
 from textual.binding import Binding
 from textual.geometry import Size
@@ -61,7 +62,7 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         self._strips: list[Strip] = []
         self._starts: dict[Hashable, int] = {}
         self._theme = ""
-        self._blank = Strip.blank(0)
+        self._blank = Strip.blank(0, Style.null())
 
     def show(self, blocks: Sequence[Block]) -> None:
         """Replace the blocks; only those with a new version are drawn again."""

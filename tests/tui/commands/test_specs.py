@@ -1,0 +1,125 @@
+"""`merito specs` as its user meets it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from core.models.chat import Message, ModelTrouble, Sampling
+from tests.scripted import Reply
+from tests.tui.commands.choosing import GOLDS, Stage, helpful, write_training
+
+
+@pytest.fixture
+def stage(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Stage:
+    return Stage(tmp_path, capsys, monkeypatch)
+
+
+@pytest.fixture
+def train(stage: Stage) -> Path:
+    return write_training(stage.root)
+
+
+def test_one_memory_a_pair_and_nothing_is_made_twice(stage: Stage, train: Path) -> None:
+    assert stage("specs", "build", train) == 0
+    assert "3 memories made (0 from the syntax tree alone), 0 were there" in stage.out
+    assert stage("specs", "build", train) == 0
+    assert "0 memories made" in stage.out
+    assert "3 were there" in stage.out
+    assert stage.calls == 3
+
+
+def test_an_interrupted_building_repeats_no_finished_call(stage: Stage, train: Path) -> None:
+    answered = 0
+
+    def failing(messages: Sequence[Message], sampling: Sampling) -> Reply:
+        nonlocal answered
+        answered += 1
+        return ModelTrouble("The server is gone.") if answered == 3 else helpful(messages, sampling)
+
+    stage.script = failing
+    assert stage("specs", "build", train) == 1
+    assert "The server is gone" in stage.err
+    stage.script = helpful
+    assert stage("specs", "build", train) == 0
+    assert "1 memories made" in stage.out
+    assert len(stage.models[1].calls) == 1
+
+
+def test_the_answers_that_were_rejected_are_not_asked_for_again(stage: Stage, train: Path) -> None:
+    answers: list[Reply] = ["nonsense", ModelTrouble("gone")]
+    stage.script = lambda _m, _s: answers.pop(0)
+    assert stage("specs", "build", train, "--limit", 1) == 1
+    stage.script = helpful
+    assert stage("specs", "build", train, "--limit", 1) == 0
+    assert len(stage.models[1].calls) == 1
+
+
+def test_a_limit_draws_by_seed(stage: Stage, train: Path) -> None:
+    assert stage("specs", "build", train, "--limit", 2, "--seed", 5, "--json") == 0
+    first = {line["id"] for line in stage.lines}
+    assert len(first) == 2
+    assert stage("specs", "build", train, "--limit", 2, "--seed", 5, "--json") == 0
+    assert stage.lines == []
+
+
+def test_what_the_model_cannot_write_is_marked(stage: Stage, train: Path) -> None:
+    stage.script = lambda _m, _s: "I would rather not."
+    assert stage("specs", "build", train) == 0
+    assert "3 from the syntax tree alone" in stage.out
+    assert stage("specs", "list", "--rebuilt", "--json") == 0
+    assert len(stage.lines) == 3
+
+
+def test_list_show_and_search(stage: Stage, train: Path) -> None:
+    stage("specs", "build", train)
+    assert stage("specs", "list", "--json") == 0
+    assert {line["question"] for line in stage.lines} == set(GOLDS)
+    name = stage.lines[0]["id"]
+    assert stage("specs", "show", name[:8], "--json") == 0
+    assert stage.lines[0]["id"] == name
+    assert "specification" in stage.lines[0]
+    question = "How many items are there?"
+    assert stage("specs", "search", question, "--json") == 0
+    assert stage.lines[0]["question"] == question
+    assert stage("specs", "search", question, "--database", "shop", "--json") == 0
+    assert question not in {line["question"] for line in stage.lines}
+
+
+def test_memories_travel(stage: Stage, train: Path, tmp_path: Path) -> None:
+    stage("specs", "build", train)
+    file = tmp_path / "bank.jsonl"
+    assert stage("specs", "export", file) == 0
+    stage.store = tmp_path / "other.sqlite"
+    assert stage("specs", "import", file) == 0
+    assert "3 new memories, 0 known" in stage.out
+    assert stage("specs", "import", file) == 0
+    assert "0 new memories, 3 known" in stage.out
+
+
+def test_a_broken_line_imports_nothing(stage: Stage, train: Path, tmp_path: Path) -> None:
+    stage("specs", "build", train)
+    file = tmp_path / "bank.jsonl"
+    stage("specs", "export", file)
+    file.write_bytes(file.read_bytes() + b'{"id": 3}\n')
+    stage.store = tmp_path / "other.sqlite"
+    assert stage("specs", "import", file) == 1
+    assert "line 4" in stage.err
+    stage("specs", "list", "--json")
+    assert stage.lines == []
+
+
+def test_before_anything_was_built_the_way_there_is_shown(stage: Stage) -> None:
+    assert stage("specs", "list") == 1
+    assert "merito specs build" in stage.err
+
+
+def test_pairs_without_a_schema_are_named_and_the_rest_done(stage: Stage, train: Path) -> None:
+    pairs = [*json.loads(train.read_text()), {"db_id": "gone", "question": "Q", "query": "SELECT 1"}]
+    train.write_text(json.dumps(pairs))
+    assert stage("specs", "build", train) == 1
+    assert "gone" in stage.err
+    assert "3 memories made" in stage.out
