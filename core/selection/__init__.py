@@ -1,0 +1,1 @@
+"""Choosing one of several candidate queries (MAP-SQL; map-sql.md)."""

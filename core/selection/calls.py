@@ -1,0 +1,124 @@
+"""The selector's calls: asked once, kept, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Protocol
+
+import msgspec
+
+from core.models.chat import Answer, ChatModel, Message, ModelDescription, Sampling
+from core.models.replay import call_key
+from core.models.retry import RetryPolicy, stream_with_retries
+
+AT_ONCE = {"embedded": 1, "scripted": 1, "replay": 1}
+SERVED_AT_ONCE = 4
+
+
+def at_once(model: ModelDescription) -> int:
+    """Independent calls under way at once, as far as the engine gains by it: the embedded one has
+    a single slot, so that one prompt's cache is not another's loss; servers batch."""
+    return AT_ONCE.get(model.engine, SERVED_AT_ONCE)
+
+
+class KeptAnswers(Protocol):
+    """Where finished calls are found again after an interruption."""
+
+    def answer(self, key: str) -> Answer | None:
+        """The answer to an earlier call, or None."""
+        ...
+
+    def keep_answer(self, key: str, answer: Answer) -> None:
+        """Keep an answer; it is durable when this returns."""
+        ...
+
+
+class NothingKept:
+    """Keeps nothing."""
+
+    def answer(self, key: str) -> Answer | None:
+        """Always None."""
+        return None
+
+    def keep_answer(self, key: str, answer: Answer) -> None:
+        """Nothing happens."""
+
+
+class Spent(msgspec.Struct, kw_only=True):
+    """What calls have cost. A call that was found among the kept ones counts as it did when it was
+    made, so that an interrupted and resumed selection reports what an uninterrupted one does."""
+
+    calls: int = 0
+    saved: int = 0
+    """Calls that the method's formula has and that were not needed."""
+    tokens_sent: int | None = 0
+    """None where the engine did not say: unknown is not 0."""
+    tokens_evaluated: int | None = 0
+    seconds: float = 0.0
+
+    def add(self, answer: Answer) -> None:
+        """Count one finished call."""
+        self.calls += 1
+        self.tokens_sent = _plus(self.tokens_sent, answer.usage.prompt_tokens)
+        self.tokens_evaluated = _plus(self.tokens_evaluated, answer.usage.evaluated_tokens)
+        self.seconds += answer.seconds
+
+
+def _plus(total: int | None, more: int | None) -> int | None:
+    return None if total is None or more is None else total + more
+
+
+class Caller:
+    """Asks one model, with what was asked before at hand.
+
+    Every sampling here has temperature 0, so the same prompt has the same answer: within one
+    selection it is asked once, as long as `repeats` is off.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        described: ModelDescription,
+        kept: KeptAnswers | None = None,
+        retries: RetryPolicy | None = None,
+    ) -> None:
+        self.model, self.described = model, described
+        self._kept = kept or NothingKept()
+        self._retries = retries
+
+    async def ask(self, messages: Sequence[Message], sampling: Sampling) -> Answer:
+        """One finished answer, kept before it is returned. Raises ModelTrouble."""
+        key = f"{self.described.fingerprint}\x1f{call_key(messages, sampling)}"
+        known = self._kept.answer(key)
+        if known is not None:
+            return known
+        pieces = stream_with_retries(self.model, messages, sampling, self._retries)
+        answer = None
+        async with aclosing(pieces):
+            async for piece in pieces:
+                if isinstance(piece, Answer):
+                    answer = piece
+        assert answer is not None, "a stream ends with its answer or raises"
+        self._kept.keep_answer(key, answer)
+        return answer
+
+
+class Tab:
+    """The calls of one question: what they cost, and their answers."""
+
+    def __init__(self, *, repeats: bool = False) -> None:
+        """`repeats`: ask again what this question asked already."""
+        self.spent = Spent()
+        self._repeats = repeats
+        self._answers: dict[str, Answer] = {}
+
+    async def ask(self, caller: Caller, messages: Sequence[Message], sampling: Sampling) -> Answer:
+        """An answer by `caller`. Raises ModelTrouble."""
+        key = f"{caller.described.fingerprint}\x1f{call_key(messages, sampling)}"
+        if key in self._answers and not self._repeats:
+            self.spent.saved += 1
+            return self._answers[key]
+        answer = self._answers[key] = await caller.ask(messages, sampling)
+        self.spent.add(answer)
+        return answer

@@ -1,0 +1,295 @@
+"""From executed candidates to a choice, by any row of the table of methods."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from core.models.chat import Sampling
+from core.selection.answers import Ranked, read_letter, read_ranking, read_score
+from core.selection.calls import Caller, Spent, Tab
+from core.selection.candidates import Candidates
+from core.selection.listwise import Run, slide, window_count
+from core.selection.method import Method, Terms
+from core.selection.permutation import Standing, in_prior_order, ranks_of, run_order
+from core.selection.prompts import Front
+
+NO_GREEDY = "the pool has no greedy candidate"
+NO_CANDIDATES = "there are no candidates"
+_SHORT_ANSWER = 16
+_LETTER_TOKENS = 8
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """A pointwise judgement."""
+
+    candidate: int
+    score: float | None
+    """Between 0 and 100; None where the answer held none."""
+
+    @property
+    def value(self) -> float:
+        """What it counts: an answer that says nothing is worth less than any that does."""
+        return -1.0 if self.score is None else self.score
+
+
+class Duel(msgspec.Struct, frozen=True, kw_only=True):
+    """A comparison of two candidates of different groups."""
+
+    first: int
+    second: int
+    winner: int | None
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
+    """A choice, with everything it rests on. Candidates are named by their index."""
+
+    method: str
+    choice: int | None
+    remark: str = ""
+    """Why there is no choice."""
+    runs: tuple[Run, ...] = ()
+    mean_ranks: tuple[float, ...] = ()
+    rival: int | None = None
+    """The best-ranked candidate of another group than the first's."""
+    confidence: float | None = None
+    """P that the first beats the rival."""
+    tied: tuple[int, ...] = ()
+    """The first, and the face of each group that is not separated from it; empty without a tie."""
+    scores: tuple[Score, ...] = ()
+    duels: tuple[Duel, ...] = ()
+    memories: tuple[str, ...] = ()
+    """Ids of the specifications that were shown, best first."""
+    spent: Spent = msgspec.field(default_factory=Spent)
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+    """What prompts begin with, and which memories that shows."""
+
+    front: Front
+    memories: tuple[str, ...] = ()
+
+
+Prepare = Callable[[bool], Awaitable[Prepared]]
+"""Prepares the prompts' front, with memories or without; asked only where a call will be made."""
+
+
+async def select(
+    method: Method,
+    candidates: Candidates,
+    *,
+    question: str,
+    prepare: Prepare,
+    caller: Caller | None,
+    terms: Terms,
+    judge: Caller | None = None,
+) -> Selection:
+    """Choose. `question` is the id that seeds the shuffles; `judge` scores ties, the selector
+    itself where there is none. Where all candidates agree no call is made. Raises ModelTrouble."""
+    if method.compares == "nothing":
+        greedy = candidates.greedy
+        return Selection(method=method.name, choice=greedy, remark=NO_GREEDY if greedy is None else "")
+    if not candidates.groups:
+        return Selection(method=method.name, choice=None, remark=NO_CANDIDATES)
+    if len(candidates.groups) == 1 or method.compares == "groups":
+        return Selection(method=method.name, choice=candidates.face(candidates.groups[0]))
+    assert caller is not None, "a method that asks has a selector"
+    prepared = await prepare(method.memory)
+    asking = _Asking(
+        method=method,
+        candidates=candidates,
+        question=question,
+        front=prepared.front,
+        caller=caller,
+        judge=caller if judge is None or method.own_judge else judge,
+        terms=terms,
+        tab=Tab(repeats=not terms.early_stop),
+    )
+    found = await _WAYS[method.compares](asking)
+    return msgspec.structs.replace(found, memories=prepared.memories, spent=asking.tab.spent)
+
+
+@dataclass
+class _Asking:
+    """One question on its way to a choice."""
+
+    method: Method
+    candidates: Candidates
+    question: str
+    front: Front
+    caller: Caller
+    judge: Caller
+    terms: Terms
+    tab: Tab
+    _notes: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        everyone = len(self.candidates.executed)
+        agreeing = {i: len(group) for group in self.candidates.groups for i in group}
+        self._notes = [f"Agreement: {agreeing[i]} of {everyone}" for i in range(everyone)]
+
+    async def answer(self, template: str, shown: Sequence[int], judge: Caller | None = None) -> str:
+        """The answer to a prompt about the candidates `shown`."""
+        notes = [self._notes[index] for index in shown] if self.method.consensus else ()
+        messages = self.front.prompt(template, [self.candidates.executed[i] for i in shown], notes)
+        tokens = _SHORT_ANSWER + _LETTER_TOKENS * len(shown)
+        answer = await self.tab.ask(judge or self.caller, messages, Sampling(max_tokens=tokens))
+        return answer.text
+
+    async def rank(self, shown: Sequence[int]) -> Ranked:
+        """One window."""
+        return read_ranking(await self.answer("select-list", shown), len(shown))
+
+    async def score(self, index: int, judge: Caller) -> Score:
+        """One pointwise score."""
+        answer = await self.answer("select-score", [index], judge)
+        return Score(candidate=index, score=read_score(answer))
+
+    def chosen(self, choice: int, **grounds: object) -> Selection:
+        """The selection, before its cost is added."""
+        return Selection(method=self.method.name, choice=choice, **grounds)  # type: ignore[arg-type]
+
+    def weight(self, index: int) -> int:
+        """The size of a candidate's group, as a prior: errors agree on nothing."""
+        ran = self.candidates.executed[index].ran
+        return len(self.candidates.groups[self.candidates.group_of[index]]) if ran else 0
+
+
+async def _by_list(asking: _Asking) -> Selection:
+    """Runs, mean ranks, confidence, tie-break (MAP-SQL, section 4.2)."""
+    runs, standing = await _runs(asking)
+    rival = standing.rivals[0]
+    grounds: dict[str, object] = {
+        "runs": runs,
+        "mean_ranks": standing.means,
+        "rival": rival,
+        "confidence": standing.confidence_over(rival),
+    }
+    tied = standing.tied(asking.terms.tau)
+    if not asking.method.breaks_ties or len(tied) == 1:
+        return asking.chosen(standing.first, **grounds)
+    scores = [await asking.score(index, asking.judge) for index in tied]
+    executed = asking.candidates.executed
+    best = min(
+        scores,
+        key=lambda each: (
+            -each.value,
+            -asking.weight(each.candidate),
+            standing.means[each.candidate],
+            executed[each.candidate].key,
+        ),
+    )
+    return asking.chosen(best.candidate, tied=tied, scores=tuple(scores), **grounds)
+
+
+async def _runs(asking: _Asking) -> tuple[tuple[Run, ...], Standing]:
+    terms, groups = asking.terms, asking.candidates.groups
+    keys = [each.key for each in asking.candidates.executed]
+    wanted = terms.runs(asking.method)
+    runs: list[Run] = []
+    while True:
+        order = run_order(asking.method.shuffles, groups, terms.seed, asking.question, len(runs))
+        runs.append(await slide(order, asking.rank, terms.window, terms.stride))
+        standing = Standing([ranks_of(run.final) for run in runs], groups, keys)
+        remaining = wanted - len(runs)
+        settled = terms.early_stop and standing.settled(
+            remaining, breaks_ties=asking.method.breaks_ties, tau=terms.tau
+        )
+        if settled or not remaining:
+            asking.tab.spent.saved += remaining * window_count(len(keys), terms.window, terms.stride)
+            return tuple(runs), standing
+
+
+async def _by_score(asking: _Asking) -> Selection:
+    """Every candidate on its own; ties by the group's size, then by key."""
+    scores = [await asking.score(i, asking.caller) for i in range(len(asking.candidates.executed))]
+    executed = asking.candidates.executed
+    best = min(
+        scores,
+        key=lambda s: (-s.value, -asking.weight(s.candidate), executed[s.candidate].key),
+    )
+    return asking.chosen(best.candidate, scores=tuple(scores))
+
+
+async def _by_choice(asking: _Asking) -> Selection:
+    """One call over all candidates in the prior's order; an answer that names none keeps it."""
+    order = in_prior_order(asking.candidates.groups)
+    place = read_letter(await asking.answer("select-choice", order), len(order))
+    if place is None:
+        return asking.chosen(asking.candidates.face(asking.candidates.groups[0]))
+    return asking.chosen(order[place])
+
+
+async def _by_pairs(asking: _Asking) -> Selection:
+    """Every pair of candidates from different groups, once; which of the two is shown first is
+    settled by their keys, which are as good as a coin and know nothing of the pool's order."""
+    candidates = asking.candidates
+    everyone, group_of = in_prior_order(candidates.groups), candidates.group_of
+    duels = [
+        await _duel(asking, first, second)
+        for place, first in enumerate(everyone)
+        for second in everyone[place + 1 :]
+        if group_of[first] != group_of[second]
+    ]
+    wins = Counter(duel.winner for duel in duels)
+    if not asking.method.breaks_ties:
+        shares = _shares(candidates, wins)
+        group = min(range(len(shares)), key=lambda place: (-shares[place], place))
+        choice = min(candidates.groups[group], key=lambda i: (-wins[i], candidates.executed[i].key))
+        return asking.chosen(choice, duels=tuple(duels))
+    scores = [await asking.score(index, asking.judge) for index in range(len(everyone))]
+    points = _points(candidates, duels)
+    means = [sum(scores[index].value for index in group) / len(group) for group in candidates.groups]
+    group = min(range(len(points)), key=lambda place: (-points[place], -means[place], place))
+    choice = min(candidates.groups[group], key=lambda i: (-scores[i].value, candidates.executed[i].key))
+    return asking.chosen(choice, duels=tuple(duels), scores=tuple(scores))
+
+
+async def _duel(asking: _Asking, first: int, second: int) -> Duel:
+    executed = asking.candidates.executed
+    shown = sorted((first, second), key=lambda index: executed[index].key)
+    place = read_letter(await asking.answer("select-choice", shown), 2)
+    return Duel(first=shown[0], second=shown[1], winner=None if place is None else shown[place])
+
+
+def _shares(candidates: Candidates, wins: Counter[int | None]) -> list[float]:
+    """The share of its comparisons that each group has won (CHASE-SQL's aggregated wins, for groups
+    of unequal size)."""
+    everyone = len(candidates.executed)
+    return [
+        sum(wins[index] for index in group) / (len(group) * (everyone - len(group)))
+        for group in candidates.groups
+    ]
+
+
+def _points(candidates: Candidates, duels: Sequence[Duel]) -> list[float]:
+    """Two points for each other group that a group beats in most of their comparisons, one for a
+    draw."""
+    balance: Counter[tuple[int, int]] = Counter()
+    group_of = candidates.group_of
+    for duel in duels:
+        if duel.winner is not None:
+            loser = duel.first if duel.winner == duel.second else duel.second
+            balance[group_of[duel.winner], group_of[loser]] += 1
+    places = range(len(candidates.groups))
+    return [
+        sum(
+            1.0
+            + (balance[mine, other] > balance[other, mine])
+            - (balance[mine, other] < balance[other, mine])
+            for other in places
+            if other != mine
+        )
+        for mine in places
+    ]
+
+
+_WAYS: dict[str, Callable[[_Asking], Awaitable[Selection]]] = {
+    "list": _by_list,
+    "scores": _by_score,
+    "choice": _by_choice,
+    "pairs": _by_pairs,
+}

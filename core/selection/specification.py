@@ -1,0 +1,244 @@
+"""Specification memories: what a correct query had to get right (MAP-SQL, table 1).
+
+A memory has only the keys whose construct occurs in the gold SQL; which those are is read from its
+syntax tree, so an answer of the model can be checked, and constrained, for each pair by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+
+from core.question import source_key
+
+ResultShape = Literal["single_value", "single_row", "multiple_rows"]
+Format = Literal["number", "year", "text", "id", "boolean", "percentage", "custom"]
+NullConstruct = Literal["CASE", "IIF", "COALESCE", "IFNULL", "NULLIF"]
+_Some = Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=40)]
+_Texts = Annotated[tuple[str, ...], msgspec.Meta(max_length=40)]
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One key's value."""
+
+
+class SchemaGrounding(_Part, frozen=True):
+    """Encoding: phrases of the question and what they mean in the schema."""
+
+    mappings: _Some
+    """Each "phrase -> table.column"."""
+
+
+class JoinPath(_Part, frozen=True):
+    """Encoding: how tables were joined."""
+
+    paths: _Some
+    """Each "table --(key)--> table"."""
+    join_types: _Texts = ()
+
+
+class FilterSemantics(_Part, frozen=True):
+    """Encoding: conditions on rows."""
+
+    conditions: _Some
+
+
+class Aggregation(_Part, frozen=True):
+    """Translating: groups and aggregates."""
+
+    group_by_columns: _Texts = ()
+    aggregate_functions: _Texts = ()
+    having_condition: str = ""
+    distinct_within_aggregate: bool = False
+
+
+class OrderingAndScope(_Part, frozen=True):
+    """Translating: order and number of rows."""
+
+    order_by: _Texts = ()
+    limit: str = ""
+    offset: str = ""
+
+
+class ConditionalAndNull(_Part, frozen=True):
+    """Translating: branches and values in place of NULL."""
+
+    construct: NullConstruct
+    usage: str = ""
+
+
+class OutputForm(_Part, frozen=True, omit_defaults=False):
+    """Decoding: what comes back."""
+
+    result_shape: ResultShape
+    return_columns: _Some
+    distinct: bool = False
+    format: Format = "custom"
+
+
+class QueryConstraints(_Part, frozen=True, omit_defaults=False):
+    """Decoding: what must not happen without need."""
+
+    avoid_unnecessary_distinct: bool = True
+    avoid_extra_join: bool = True
+    avoid_wrong_aggregation_column: bool = True
+    avoid_extra_filter: bool = True
+    prefer_schema_defined_columns: bool = True
+
+
+class ExtraKeyword(_Part, frozen=True):
+    """Decoding: a construct that no other key covers."""
+
+    keyword: str
+    usage: Annotated[str, msgspec.Meta(min_length=1)]
+    """One sentence."""
+
+
+class Specification(_Part, frozen=True):
+    """The flat object of one memory; a key that is None does not occur."""
+
+    schema_grounding: SchemaGrounding | None = None
+    join_path: JoinPath | None = None
+    filter_semantics: FilterSemantics | None = None
+    aggregation: Aggregation | None = None
+    ordering_and_scope: OrderingAndScope | None = None
+    conditional_and_null: ConditionalAndNull | None = None
+    output_form: OutputForm | None = None
+    query_constraints: QueryConstraints | None = None
+    extra_keywords: tuple[ExtraKeyword, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """As prompts show it: compact JSON, `extra_keywords` always there."""
+        fields = msgspec.to_builtins(self)
+        fields.setdefault("extra_keywords", [])
+        return msgspec.json.encode(fields).decode()
+
+
+PARTS: dict[str, type[_Part]] = {
+    "schema_grounding": SchemaGrounding,
+    "join_path": JoinPath,
+    "filter_semantics": FilterSemantics,
+    "aggregation": Aggregation,
+    "ordering_and_scope": OrderingAndScope,
+    "conditional_and_null": ConditionalAndNull,
+    "output_form": OutputForm,
+    "query_constraints": QueryConstraints,
+}
+"""Every key that may be absent, with the type of its value."""
+
+
+class SpecificationMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """A specification and the training pair it was made from."""
+
+    id: str
+    database: str
+    question: str
+    specification: Specification
+    maker: str = ""
+    """Fingerprint of the model that wrote it."""
+    rebuilt: bool = False
+    """The model's answers did not hold, so it was made from the syntax tree alone."""
+
+    @property
+    def source_key(self) -> str:
+        """Identifies the question: its own memory is never shown to it."""
+        return source_key(self.database, self.question)
+
+
+def memory_id(database: str, question: str, gold: str) -> str:
+    """The id of the memory of a training pair: 24 hex digits. The same pair has one memory."""
+    pair = msgspec.json.encode([database.casefold(), question, gold])
+    return hashlib.sha256(pair).hexdigest()[:24]
+
+
+class Invalid(Exception):
+    """An answer is no specification of its pair; the text says why."""
+
+
+def read_specification(answer: str, keys: Sequence[str], constructs: Sequence[str]) -> Specification:
+    """The specification in a model's answer, which must have exactly the keys and explain exactly
+    the constructs. Raises Invalid."""
+    start, end = answer.find("{"), answer.rfind("}")
+    if start < 0 or end < start:
+        raise Invalid("there is no JSON object")
+    try:
+        fields = msgspec.json.decode(answer[start : end + 1].encode("utf-8", "replace"))
+        found = msgspec.convert(fields, Specification, strict=False)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise Invalid(str(error)) from None
+    present = {key for key in PARTS if getattr(found, key) is not None}
+    if present != set(keys):
+        missing, extra = sorted(set(keys) - present), sorted(present - set(keys))
+        raise Invalid(f"keys missing: {missing}, keys too many: {extra}")
+    explained = {each.keyword.upper() for each in found.extra_keywords}
+    if explained != set(constructs):
+        raise Invalid(f"constructs explained: {sorted(explained)}, found: {sorted(constructs)}")
+    return found
+
+
+def json_schema(keys: Sequence[str], constructs: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of one pair's specification, for engines that can hold an answer to it."""
+    properties: dict[str, Any] = {key: _object(PARTS[key]) for key in keys}
+    entry = _object(ExtraKeyword)
+    if constructs:
+        entry["properties"]["keyword"] = {"enum": list(constructs)}
+    count = len(constructs)
+    properties["extra_keywords"] = {
+        "type": "array",
+        "items": entry,
+        "minItems": count,
+        "maxItems": count,
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _object(part: type[_Part]) -> dict[str, Any]:
+    """One part's schema, every field required, so that nothing is left out in silence."""
+    (schema,), definitions = msgspec.json.schema_components([part])
+    found: dict[str, Any] = dict(definitions[schema["$ref"].rpartition("/")[2]])
+    fields = {name: _without_default(each) for name, each in found["properties"].items()}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def _without_default(field: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in field.items() if name != "default"}
+    if kept.get("type") == "array":
+        kept["maxItems"] = 12
+    return kept
+
+
+_SHAPES = {
+    "schema_grounding": '{"mappings": ["phrase of the question -> table.column", ...]}',
+    "join_path": '{"paths": ["table --(key)--> table", ...], "join_types": ["INNER", ...]}',
+    "filter_semantics": '{"conditions": ["table.column = value", ...]}',
+    "aggregation": '{"group_by_columns": [...], "aggregate_functions": ["COUNT(*)", ...], '
+    '"having_condition": "...", "distinct_within_aggregate": true or false}',
+    "ordering_and_scope": '{"order_by": ["table.column DESC", ...], "limit": "N", "offset": "M"}',
+    "conditional_and_null": f'{{"construct": one of {"/".join(get_args(NullConstruct))}, '
+    '"usage": "..."}',
+    "output_form": f'{{"result_shape": one of {"/".join(get_args(ResultShape))}, "return_columns": '
+    f'[...], "distinct": true or false, "format": one of {"/".join(get_args(Format))}}}',
+    "query_constraints": "{"
+    + ", ".join(f'"{name}": true or false' for name in QueryConstraints.__struct_fields__)
+    + "}",
+}
+
+
+def asked_keys(keys: Sequence[str], constructs: Sequence[str]) -> str:
+    """The keys as the prompt asks for them, one a line with the form of its value."""
+    extra = '[{"keyword": "...", "usage": "one sentence"}, ...]' if constructs else "[]"
+    return "\n".join([*(f'"{key}": {_SHAPES[key]}' for key in keys), f'"extra_keywords": {extra}'])

@@ -1,0 +1,97 @@
+"""Pools whose groups and right answers a test decides, and selectors that answer by rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from core.database.rows import Outcome, ResultTable
+from core.models.chat import Message, Sampling
+from core.question import Question
+from core.selection.calls import Caller
+from core.selection.candidates import Candidates, Executed, key_of
+from core.selection.method import METHODS, Terms
+from core.selection.prompts import Front, letter
+from core.selection.selecting import Prepared, Selection, select
+from tests.scripted import Script, ScriptedModel
+
+QUESTION = Question(id="q", database="shop", text="Which items are red?")
+FRONT = Front(question=QUESTION, schema="CREATE TABLE item (name TEXT);")
+
+
+def pool(
+    *sizes: int, right: int | None = None, errors: int = 0, greedy: int | None = None
+) -> Candidates:
+    """Groups of these sizes, in this order; group `right` holds the right answers. The text of
+    candidate i is `SELECT <i>`."""
+    groups: list[list[int]] = []
+    executed: list[Executed] = []
+    for place, size in enumerate([*sizes, errors] if errors else sizes):
+        groups.append([])
+        for _ in range(size):
+            failed = place == len(sizes)
+            index = len(executed)
+            groups[-1].append(index)
+            executed.append(
+                Executed(
+                    sql=f"SELECT {index}",
+                    source="greedy" if index == greedy else f"sample-{index}",
+                    key=key_of(f"SELECT {index}"),
+                    table=ResultTable(
+                        outcome=Outcome.ERROR if failed else Outcome.OK,
+                        columns=("c",),
+                        rows=((place,),),
+                        row_count=1,
+                    ),
+                    correct=None if right is None else place == right,
+                )
+            )
+    return Candidates(executed=tuple(executed), groups=tuple(map(tuple, groups)))
+
+
+def shown(messages: Sequence[Message]) -> list[int]:
+    """The candidates of a prompt, in its order."""
+    return [int(found) for found in re.findall(r"^SELECT (\d+)$", messages[0].content, re.MULTILINE)]
+
+
+def is_list(messages: Sequence[Message]) -> bool:
+    return "Order all of them" in messages[0].content
+
+
+def is_score(messages: Sequence[Message]) -> bool:
+    return "whole number" in messages[0].content
+
+
+def preferring(value: Callable[[int], float]) -> Script:
+    """A selector that always puts candidates with a higher value first."""
+
+    def script(messages: Sequence[Message], _sampling: Sampling) -> str:
+        candidates = shown(messages)
+        if is_score(messages):
+            return str(int(value(candidates[0])))
+        places = sorted(range(len(candidates)), key=lambda place: -value(candidates[place]))
+        names = [f"[{letter(place)}]" for place in places]
+        return " > ".join(names) if is_list(messages) else names[0]
+
+    return script
+
+
+async def choose(
+    candidates: Candidates, script: Script, method: str = "map-sql", **terms: object
+) -> tuple[Selection, ScriptedModel]:
+    """The selection, and the model that was asked."""
+    model = ScriptedModel(script, context_tokens=1_000_000)
+    caller = Caller(model, await model.describe())
+
+    async def prepare(_memory: bool) -> Prepared:
+        return Prepared(front=FRONT)
+
+    selection = await select(
+        METHODS[method],
+        candidates,
+        question="q",
+        prepare=prepare,
+        caller=caller,
+        terms=Terms(**terms),  # type: ignore[arg-type]
+    )
+    return selection, model
