@@ -156,6 +156,21 @@ def test_a_decision_that_a_run_obeys_is_the_reviewer_s_own(taught: Store) -> Non
     assert taught.history(entry.id) == [made]
 
 
+def test_a_run_that_obeys_an_older_decision_does_not_bring_it_back(taught: Store) -> None:
+    entry = taught.entries()[0]
+    older = decision(entry.id, ReviewState.REJECTED, at=1.0)
+    newer = decision(entry.id, ReviewState.APPROVED, at=2.0)
+    taught.review(older)
+    taught.review(newer)
+    writer = EventWriter(run="run-3")
+    writer.events = run_events(1, run="run-3", end=None)
+    writer.seq = writer.events[-1].seq
+    writer.add(ReviewsApplied, position=1, decisions=(older,))
+    taught.append(writer.events)
+    assert taught.history(entry.id) == [older, newer]
+    assert taught.review_states()[entry.id] is ReviewState.APPROVED
+
+
 def test_a_decision_of_a_run_alone_counts_as_well(taught: Store) -> None:
     entry = taught.entries()[0]
     writer = EventWriter(run="run-3")

@@ -171,6 +171,7 @@ def test_garbage_is_refused_untouched(path: Path, kind: str, mode: str, create: 
     with pytest.raises(StoreTrouble) as caught:
         Store.open(path, mode=mode, create=create)  # type: ignore[arg-type]
     assert str(path) in one_line(caught.value)
+    assert ("cut short" in caught.value.problem) == kind.startswith("cut")
     assert content(path.parent) == before
 
 

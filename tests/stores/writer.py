@@ -1,10 +1,15 @@
-"""A process that writes into a store and says what was acknowledged, until it is killed."""
+"""Processes that write into a store and say what was acknowledged, until they are killed.
+
+Run as a program it reads the path of a store from each line of its input and forks a writer for it.
+Its output tells, a line each: `born PID`, `open`, `RUN SEQ` for each commit, `dead CODE`.
+"""
 
 from __future__ import annotations
 
 import itertools
+import os
+import sys
 from collections.abc import Iterator
-from multiprocessing.connection import Connection
 
 from core.run.events import AnyEvent
 from stores.store import Store
@@ -35,12 +40,37 @@ def left_to_write(store: Store) -> Iterator[list[AnyEvent]]:
         yield from whole[len(behind) :]
 
 
-def write_until_killed(path: str, acknowledged: Connection) -> None:
-    """Append batches, and send (run, number of the last event) after each commit. Checkpoints come
-    often, so that they are hit as well."""
+def write(path: str) -> None:
+    """Append batches without an end, and tell of each commit. Checkpoints come often, so that they
+    are hit as well."""
     with Store.open(path, create=True) as store:
         store.database.execute("PRAGMA wal_autocheckpoint = 8")
-        acknowledged.send(None)
+        say("open")
         for batch in left_to_write(store):
             store.append(batch)
-            acknowledged.send((batch[-1].run, batch[-1].seq))
+            say(f"{batch[-1].run} {batch[-1].seq}")
+
+
+def say(line: str) -> None:
+    """One write of the system, so that a line is there whole or not at all."""
+    os.write(1, f"{line}\n".encode())
+
+
+def main() -> None:
+    """One writer after another."""
+    import filelock  # noqa: F401  Imported once, so that a writer is there at once.
+    import sqlite_utils  # noqa: F401
+
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                write(line.rstrip("\n"))
+            finally:
+                os._exit(1)
+        say(f"born {pid}")
+        say(f"dead {os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}")
+
+
+if __name__ == "__main__":
+    main()
