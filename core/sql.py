@@ -208,7 +208,8 @@ def _fold_identifier(node: exp.Identifier) -> None:
         column = node.parent
         doubtful = isinstance(column, exp.Column) and not column.table and node.arg_key == "this"
     node.set("this", name if doubtful else fold(name))
-    node.set("quoted", doubtful or not _plain(fold(name)))
+    # A reserved word keeps its quotes or their absence: SQLite refuses the bare one.
+    node.set("quoted", doubtful or (bool(node.args.get("quoted")) and not _plain(fold(name))))
     node.meta["doubtful"] = doubtful
 
 

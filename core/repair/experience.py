@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import MeritoError
 from core.memory.embedding import Encoder, Space
 from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState
 from core.memory.making import with_cut
 from core.memory.policy import Asking, RetrievalPolicy
 from core.memory.retrieval import MemoryIndex, Recalled, embedded
 from core.memory.texts import RetrievalQuery, dense_memory_text
+from core.models.chat import ModelTrouble
 
 Vector = NDArray[np.float32]
 
@@ -42,6 +45,15 @@ class NoShelf:
         """Nowhere."""
 
 
+@contextmanager
+def _encoder_trouble() -> Iterator[None]:
+    """The encoder's failure is the engine's, not the question's: the run waits or stops for it."""
+    try:
+        yield
+    except MeritoError as wrong:
+        raise ModelTrouble(wrong.problem, wrong.mend) from wrong
+
+
 class Experience:
     """Library entries first, then the run's own in the order in which they became final."""
 
@@ -63,13 +75,15 @@ class Experience:
         self._states = dict(states or {})
         self._include_pending = include_pending
         self._shelf: VectorShelf = shelf or NoShelf()
+        self._own: tuple[MemoryEntry, ...] = ()
         self._index: MemoryIndex | None = None
         self._vectors: dict[str, Vector] = {}
         self._loading: asyncio.Task[MemoryIndex] | None = None
 
     def start(self, own: Sequence[MemoryEntry]) -> None:
         """Load library and the run's earlier entries in the background, while the model works."""
-        self._loading = asyncio.get_running_loop().create_task(self._loaded(tuple(own)))
+        self._own = tuple(own)
+        self._loading = asyncio.get_running_loop().create_task(self._loaded(self._own))
 
     async def recall(
         self,
@@ -80,8 +94,9 @@ class Experience:
         policy: RetrievalPolicy,
     ) -> Recalled:
         """The best legal memories for a failed attempt at `position`."""
-        index = await self._ready()
-        vector = await embedded(self._encoder, query) if policy.dense and self._encoder else None
+        with _encoder_trouble():
+            index = await self._ready()
+            vector = await embedded(self._encoder, query) if policy.dense and self._encoder else None
         asking = Asking(
             run=self.run,
             position=position,
@@ -97,14 +112,16 @@ class Experience:
         if self._encoder is None:
             return entry
         text = dense_memory_text(entry)
-        vector = (await self._encoder.embed([text]))[0]
-        (cut,) = await self._encoder.cuts([text])
+        with _encoder_trouble():
+            vector = (await self._encoder.embed([text]))[0]
+            (cut,) = await self._encoder.cuts([text])
         self._vectors[entry.id] = vector
         return with_cut(entry, cut)
 
     async def learn(self, entry: MemoryEntry) -> None:
         """Take in what a final episode taught. An id that is there already changes nothing."""
-        index = await self._ready()
+        with _encoder_trouble():
+            index = await self._ready()
         if entry.id not in index:
             vector = self._vectors.pop(entry.id, None)
             if vector is None:
@@ -132,9 +149,13 @@ class Experience:
     async def _ready(self) -> MemoryIndex:
         if self._index is None:
             if self._loading is None:
-                self.start(())
+                self.start(self._own)
             assert self._loading is not None
-            self._index = await self._loading
+            try:
+                self._index = await asyncio.shield(self._loading)
+            except MeritoError:
+                self._loading = None  # the next call tries again
+                raise
         return self._index
 
     async def _loaded(self, own: tuple[MemoryEntry, ...]) -> MemoryIndex:

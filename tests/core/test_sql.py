@@ -33,6 +33,8 @@ SAME = [
 ]
 
 DIFFERENT = [
+    ("SELECT a FROM order", "SELECT a FROM `order`"),
+    ("SELECT order FROM t", "SELECT `order` FROM t"),
     ("SELECT a FROM t WHERE b = 'France'", "SELECT a FROM t WHERE b = 'france'"),
     ('SELECT a FROM t WHERE b = "France"', 'SELECT a FROM t WHERE b = "france"'),
     ('SELECT a FROM t WHERE b = "c"', "SELECT a FROM t WHERE b = c"),

@@ -94,6 +94,12 @@ async def test_a_repeat_takes_its_place_in_the_budget_and_is_not_run_again(tmp_p
     assert len(judged) == 4
 
 
+async def test_quotes_around_a_reserved_word_make_another_query(tmp_path: Path) -> None:
+    """SQLite refuses the bare word, so the quoted one is a repair and no repeat of it."""
+    events = await played(tmp_path, ["SELECT name FROM order", "SELECT name FROM `order`", RIGHT])
+    assert [event.repeats for event in of(AttemptJudged, events)] == [None, None, None]
+
+
 async def test_memories_come_only_from_earlier_positions(tmp_path: Path) -> None:
     events = await played(tmp_path, [WRONG, RIGHT] * 5, count=5)
     for event in of(MemoriesRetrieved, events):
@@ -413,6 +419,35 @@ class TestModelFails:
                     asyncio.get_running_loop().call_later(0.01, run.equipment.control.resume)
         assert of(EpisodeEnded, seen)[0].outcome is EpisodeOutcome.REPAIRED
         assert [event.attempt for event in of(AttemptJudged, seen)] == [0, 1]
+
+    async def test_an_encoder_that_does_not_start_breaks_no_question(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from core.errors import MeritoError
+        from tests.encoders import HashingEncoder
+
+        starts = []
+
+        async def space(encoder: HashingEncoder) -> object:
+            starts.append(encoder)
+            if len(starts) == 1:
+                raise MeritoError("The encoder does not start.", "See the log.")
+            return await working(encoder)
+
+        working = HashingEncoder.space
+        monkeypatch.setattr(HashingEncoder, "space", space)
+        model = ScriptedModel([wrapped(WRONG), wrapped(RIGHT)])
+        seen: list[AnyEvent] = []
+        async with staged(tmp_path, model, questions(1), waits=True) as run:
+            async for event in run.events():
+                seen.append(event)
+                if isinstance(event, ModelStumbled):
+                    import asyncio
+
+                    asyncio.get_running_loop().call_later(0.01, run.equipment.control.resume)
+        (stumble,) = of(ModelStumbled, seen)
+        assert stumble.problem == "The encoder does not start."
+        assert of(EpisodeEnded, seen)[0].outcome is EpisodeOutcome.REPAIRED
 
     async def test_a_prompt_that_does_not_fit_ends_its_own_episode_only(self, tmp_path: Path) -> None:
         too_long = ModelTrouble("The prompt is too long.", "Shorten it.", concerns_prompt=True)
