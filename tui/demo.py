@@ -11,11 +11,15 @@ from core.errors import MeritoError
 from tui.session import Order
 
 
+BUDGET = 4
+"""K of the demonstration: enough for what can be repaired, and nobody waits for the rest."""
+
+
 def order(common: dict[str, Any]) -> Order:
     """A run over the demonstration's questions, kept in the user's own store. Raises MeritoError
     where the sample databases are incomplete."""
     folder = sample_dbs.folder()
-    ids: list[str] = json.loads((folder / "demo.json").read_text(encoding="utf-8"))
+    ids = [str(each) for each in json.loads((folder / "demo.json").read_text(encoding="utf-8"))]
     by_id = {question.id: question for question in load(folder).questions}
     missing = [wanted for wanted in ids if wanted not in by_id]
     if missing:
@@ -23,6 +27,7 @@ def order(common: dict[str, Any]) -> Order:
             f"The demonstration names the question {missing[0]}, and the samples have none such.",
             "Rebuild them: python -m sample_dbs.build",
         )
+    common = {**common, "budget": BUDGET if common.get("budget") is None else common["budget"]}
     return Order(stream=str(folder), questions=tuple(by_id[wanted] for wanted in ids), **common)
 
 
