@@ -63,12 +63,12 @@ def test_spiders_tables_name_every_column_and_key(
     assert record["primary_keys"]
 
 
-def test_the_demo_is_twelve_known_questions_of_one_or_two_databases(
+def test_the_demo_is_a_dozen_known_questions_at_most_of_one_or_two_databases(
     root: Path, questions: list[Record]
 ) -> None:
     chosen = json.loads((root / "demo.json").read_text(encoding="utf-8"))
     by_number = {question["question_id"]: question for question in questions}
-    assert len(chosen) == len(set(chosen)) == 12
+    assert 8 <= len(chosen) == len(set(chosen)) <= 12
     assert len({by_number[number]["db_id"] for number in chosen}) <= 2
 
 
