@@ -20,6 +20,8 @@ COMMANDS = {
     "memory": "List, search, review, export, import and audit memories.",
     "sql": "Run one statement in the sandbox, by hand.",
     "eval": "Score predictions as Spider or BIRD do.",
+    "select": "Choose among candidate queries, for every question of a pool.",
+    "specs": "Build, search and share the memories that selection reads.",
     "models": "List, get and check the models.",
     "doctor": "What is installed, reachable and wrong, each with its mend.",
 }

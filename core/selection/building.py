@@ -1,0 +1,118 @@
+"""Making specification memories from training pairs with the selector model (MAP-SQL, step 1)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection
+
+import msgspec
+
+from core.database.schema_text import schema_text
+from core.models.chat import ConstrainedSampling, Message, ModelTrouble
+from core.prompts.memories import one_line
+from core.prompts.template import plain
+from core.selection.anatomy import Anatomy
+from core.selection.calls import Caller
+from core.selection.prompts import template
+from core.selection.specification import (
+    Invalid,
+    Specification,
+    SpecificationMemory,
+    asked_keys,
+    json_schema,
+    read_specification,
+)
+from core.selection.training import Training, TrainingPair
+from core.selection.turns import in_turn
+
+TRIES = 3
+ANSWER_TOKENS = 768
+_RETRY_TEMPERATURE = 0.5
+"""A second answer at temperature 0 would be the first one again."""
+_SCHEMA_SHARE = 0.5
+
+
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory, and what it took."""
+
+    memory: SpecificationMemory
+    calls: int
+    rejected: tuple[str, ...] = ()
+    """Why each answer that did not hold was rejected."""
+
+
+async def build(
+    training: Training, caller: Caller, known: Collection[str], at_once: int
+) -> AsyncGenerator[Built, None]:
+    """A memory for every pair whose id is not `known`, in the pairs' order, `at_once` under way.
+    Raises ModelTrouble where the engine fails for good; what was yielded can be kept."""
+
+    async def made(pair: TrainingPair) -> Built:
+        return await distil(pair, training, caller)
+
+    missing = [pair for pair in training.pairs if pair.id not in known]
+    async for built in in_turn(missing, made, at_once):
+        yield built
+
+
+async def distil(pair: TrainingPair, training: Training, caller: Caller) -> Built:
+    """One memory. An answer that is not valid is asked for again, then the syntax tree has to do."""
+    anatomy = Anatomy(pair.gold, pair.question, training.schemas[pair.database])
+    messages = _prompt(pair, training, anatomy, caller.described.context_tokens)
+    constraint = msgspec.json.encode(json_schema(anatomy.keys, anatomy.constructs)).decode()
+    rejected: list[str] = []
+    for attempt in range(TRIES):
+        sampling = ConstrainedSampling(
+            temperature=_RETRY_TEMPERATURE if attempt else 0.0,
+            seed=attempt,
+            max_tokens=ANSWER_TOKENS,
+            answer_schema=constraint,
+        )
+        try:
+            answer = await caller.ask(messages, sampling)
+            found = read_specification(answer.text, anatomy.keys, anatomy.constructs)
+        except Invalid as why:
+            rejected.append(str(why))
+        except ModelTrouble as trouble:
+            if not trouble.concerns_prompt:
+                raise
+            rejected.append(trouble.problem)
+            break
+        else:
+            memory = _memory(pair, found, caller.described.fingerprint)
+            return Built(memory=memory, calls=attempt + 1, rejected=tuple(rejected))
+    memory = _memory(pair, anatomy.rebuilt(), caller.described.fingerprint, rebuilt=True)
+    return Built(memory=memory, calls=len(rejected), rejected=tuple(rejected))
+
+
+def _memory(
+    pair: TrainingPair, specification: Specification, maker: str, *, rebuilt: bool = False
+) -> SpecificationMemory:
+    return SpecificationMemory(
+        id=pair.id,
+        database=pair.database,
+        question=pair.question,
+        specification=specification,
+        maker=maker,
+        rebuilt=rebuilt,
+    )
+
+
+def _prompt(
+    pair: TrainingPair, training: Training, anatomy: Anatomy, context: int
+) -> tuple[Message, ...]:
+    schema = schema_text(
+        training.schemas[pair.database],
+        question=f"{pair.question} {pair.gold}",
+        budget=int(context * _SCHEMA_SHARE) - ANSWER_TOKENS,
+    )
+    text = template("specification").fill(
+        {
+            "schema": schema.text,
+            "question": one_line(pair.question),
+            "evidence": pair.evidence.strip(),
+            "sql": pair.gold.strip(),
+            "constructs": ", ".join(anatomy.constructs),
+            "keys": asked_keys(anatomy.keys, anatomy.constructs),
+        }
+    )
+    return (Message("user", plain(text)),)

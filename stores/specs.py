@@ -1,0 +1,165 @@
+"""What selection keeps beside the store: specification memories, and the answers to its calls.
+
+A file of its own, in SQLite's rollback mode: a commit is durable when it returns, and several
+processes may read and write it (the WAL defect that the store must mind does not exist here). What
+is kept can always be made again from training pairs and calls, so it is no part of the events.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.request import pathname2url
+
+import msgspec
+
+from core.models.chat import Answer
+from core.selection.specification import SpecificationMemory
+from stores.errors import StoreTrouble, in_words
+
+APPLICATION_ID = 0x4D525350
+VERSION = 1
+_BUSY_SECONDS = 10.0
+_TABLES = """
+CREATE TABLE specification (
+    id TEXT PRIMARY KEY, source_key TEXT NOT NULL, body BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE answer (key TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT, WITHOUT ROWID;
+"""
+
+
+def specs_path(store: Path) -> Path:
+    """The file that belongs to a store."""
+    return store.with_name(f"{store.name}.specs")
+
+
+class Specs:
+    """The open file; a context manager. Raises StoreTrouble for whatever is wrong with it."""
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        """Without `create` a missing file is an error and not made by a typo."""
+        if not create and not path.exists():
+            raise StoreTrouble(
+                f"There are no specifications at {path}.", "Make them with: merito specs build TRAIN"
+            )
+        self.path = path
+        with in_words(path, "file of specifications"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            uri = f"file:{pathname2url(str(path.resolve()))}?mode=rw{'c' if create else ''}"
+            self._connection = sqlite3.connect(
+                uri, uri=True, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
+            )
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    # Specifications
+
+    def keep(self, memories: Iterable[SpecificationMemory]) -> int:
+        """Add memories, all or none; those that are there already stay as they are. Returns how
+        many were new; they are durable then."""
+        rows = [(each.id, each.source_key, msgspec.json.encode(each)) for each in memories]
+        with in_words(self.path, "file of specifications"):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                before = self._count()
+                self._connection.executemany(
+                    "INSERT OR IGNORE INTO specification VALUES (?, ?, ?)", rows
+                )
+                added = self._count() - before
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+        return added
+
+    def memories(self) -> list[SpecificationMemory]:
+        """All memories, by id."""
+        with in_words(self.path, "file of specifications"):
+            rows = self._connection.execute("SELECT body FROM specification ORDER BY id").fetchall()
+            return [msgspec.json.decode(body, type=SpecificationMemory) for (body,) in rows]
+
+    def ids(self) -> set[str]:
+        """The ids of all memories."""
+        with in_words(self.path, "file of specifications"):
+            return {row[0] for row in self._connection.execute("SELECT id FROM specification")}
+
+    def memory(self, beginning: str) -> SpecificationMemory:
+        """The memory whose id begins so. Raises StoreTrouble where there is none, or several."""
+        found = [each for each in self.memories() if each.id.startswith(beginning)]
+        if len(found) != 1:
+            how = "No specification has" if not found else f"{len(found)} specifications have"
+            raise StoreTrouble(f"{how} an id that begins with '{beginning}'.", "See: merito specs list")
+        return found[0]
+
+    # Answers (core.selection.calls.KeptAnswers)
+
+    def answer(self, key: str) -> Answer | None:
+        """The answer to an earlier call, or None."""
+        with in_words(self.path, "file of specifications"):
+            row = self._connection.execute("SELECT body FROM answer WHERE key = ?", (key,)).fetchone()
+            return None if row is None else msgspec.json.decode(row[0], type=Answer)
+
+    def keep_answer(self, key: str, answer: Answer) -> None:
+        """Keep an answer; it is durable when this returns."""
+        with in_words(self.path, "file of specifications"):
+            self._connection.execute(
+                "INSERT OR IGNORE INTO answer VALUES (?, ?)", (key, msgspec.json.encode(answer))
+            )
+
+    def _count(self) -> int:
+        return int(self._connection.execute("SELECT count(*) FROM specification").fetchone()[0])
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        execute("PRAGMA trusted_schema = 0")
+        execute("PRAGMA synchronous = FULL")
+        if not execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+            self._found()
+        identity, version = (
+            execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        )
+        if identity != APPLICATION_ID:
+            raise StoreTrouble(
+                f"{self.path} is an SQLite database, but holds no specifications.",
+                "Move it away, or name another store with --store.",
+            )
+        if version > VERSION:
+            raise StoreTrouble(
+                f"The specifications at {self.path} have version {version}; this Merito reads up to"
+                f" {VERSION}.",
+                "Update Merito. The file was not touched.",
+            )
+
+    def _found(self) -> None:
+        """Make the tables, unless another process has just done so."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        if not self._connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+            for statement in filter(str.strip, _TABLES.split(";")):
+                self._connection.execute(statement)
+            self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self._connection.execute(f"PRAGMA user_version = {VERSION}")
+        self._connection.execute("COMMIT")
+
+
+def export_lines(memories: Sequence[SpecificationMemory]) -> Iterator[bytes]:
+    """Memories as JSON lines."""
+    for memory in memories:
+        yield msgspec.json.encode(memory) + b"\n"

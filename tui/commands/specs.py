@@ -1,0 +1,295 @@
+"""`merito specs`: the memories that selection reads, each the specification of one training pair."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tui import options
+
+if TYPE_CHECKING:
+    from core.question import Question
+    from core.selection.building import Built
+    from core.selection.retrieval import MemoryBank
+    from core.selection.specification import SpecificationMemory
+    from core.selection.training import Training
+    from stores.specs import Specs
+
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_LINE = 110
+_NONE = "There are no specifications yet. Make them with: merito specs build TRAIN"
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  merito specs build spider/train_spider.json --limit 300
+  merito specs search "How many heads of departments are older than 56?" """
+)
+def command() -> None:
+    """Build, list, show, search, export and import specification memories."""
+
+
+@command.command(
+    "build", epilog="\b\nExample:\n  merito specs build spider/train_spider.json --limit 300 --seed 1"
+)
+@click.argument("train", type=_FILE)
+@options.root
+@click.option("--limit", type=click.IntRange(min=1), help="So many pairs, drawn by --seed.")
+@options.seed
+@options.model
+@options.store
+@as_json
+def build(
+    train: Path,
+    root: Path | None,
+    limit: int | None,
+    seed: int,
+    model: str | None,
+    store: Path | None,
+    as_json: bool,
+) -> int:
+    """Distil one memory from each pair of TRAIN (question, gold SQL, database).
+
+    Schemas come from a *tables.json beside the file, or from the databases under --root. Built
+    again, or after an interruption, it goes on where it was: no finished call is repeated.
+    """
+    from core.selection.training import read_training
+
+    training = read_training(train, root=root, limit=limit, seed=seed)
+    for problem in training.problems:
+        click.echo(_one_line(problem), err=True)
+    with _open(store, create=True) as opened:
+        asyncio.run(_build(training, opened, model, as_json))
+    return 1 if training.problems else 0
+
+
+async def _build(training: Training, opened: Specs, model: str | None, as_json: bool) -> None:
+    from core.models.choosing import choose
+    from core.selection.building import build
+    from core.selection.calls import Caller, at_once
+    from tui import settings
+    from tui.engines import terms
+
+    known = opened.ids()
+    missing = sum(pair.id not in known for pair in training.pairs)
+    made = rebuilt = 0
+    if missing:
+        choice = await choose(settings.value("model", model) or None, terms())
+        try:
+            described = await choice.model.describe()
+            caller = Caller(choice.model, described, opened)
+            with _progress(missing, "Distilling") as advance:
+                memories = build(training, caller, known, at_once(described))
+                async with aclosing(memories):
+                    async for built in memories:
+                        opened.keep([built.memory])
+                        made, rebuilt = made + 1, rebuilt + built.memory.rebuilt
+                        if as_json:
+                            _say(_built(built), True, str)
+                        advance()
+        finally:
+            await choice.model.close()
+    words = f"{made:,} memories made ({rebuilt:,} from the syntax tree alone)"
+    click.echo(f"{words}, {len(training.pairs) - missing:,} were there.", err=as_json)
+
+
+def _built(built: Built) -> dict[str, Any]:
+    return {**_listed(built.memory), "calls": built.calls, "rejected": list(built.rejected)}
+
+
+@command.command("list", epilog="\b\nExample:\n  merito specs list --database department_management")
+@click.option("--database", help="Only of this database.")
+@click.option("--rebuilt", is_flag=True, help="Only those made from the syntax tree alone.")
+@options.store
+@as_json
+def list_specs(database: str | None, rebuilt: bool, store: Path | None, as_json: bool) -> None:
+    """List memories, one a line."""
+    with _open(store) as opened:
+        memories = opened.memories()
+    for memory in memories:
+        if database in (None, memory.database) and (memory.rebuilt or not rebuilt):
+            _say(_listed(memory), as_json, _row)
+    if not memories:
+        click.echo(_NONE, err=True)
+
+
+@command.command("show", epilog="\b\nExample:\n  merito specs show 3f2a")
+@click.argument("memory")
+@options.store
+@as_json
+def show(memory: str, store: Path | None, as_json: bool) -> None:
+    """Show one MEMORY; the beginning of its id is enough."""
+    import msgspec
+
+    with _open(store) as opened:
+        found = opened.memory(memory)
+    _say(msgspec.to_builtins(found), as_json, _page)
+
+
+@command.command("search", epilog='\b\nExample:\n  merito specs search "How many ships?" --limit 5')
+@click.argument("question")
+@click.option("--database", default="", help="The question's database: its own memory stays out.")
+@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True)
+@options.store
+@as_json
+def search(question: str, database: str, limit: int, store: Path | None, as_json: bool) -> None:
+    """The memories whose questions are nearest to QUESTION, best first."""
+    from core.question import Question
+
+    wanted = Question(id="", database=database, text=question)
+    with _open(store) as opened:
+        found = asyncio.run(_nearest(opened, wanted))
+    for memory in found[:limit]:
+        _say(_listed(memory), as_json, _row)
+    if not found:
+        click.echo(_NONE, err=True)
+
+
+async def _nearest(opened: Specs, question: Question) -> list[SpecificationMemory]:
+    async with memory_bank(opened) as bank:
+        return await bank.nearest(question)
+
+
+@command.command("export", epilog="\b\nExample:\n  merito specs export bank.jsonl")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@options.store
+def export(file: Path, store: Path | None) -> None:
+    """Write every memory to FILE, one JSON object a line."""
+    from core.errors import MeritoError
+    from stores.specs import export_lines
+
+    with _open(store) as opened:
+        memories = opened.memories()
+    draft = file.with_name(f"{file.name}.partial")
+    try:
+        draft.write_bytes(b"".join(export_lines(memories)))
+        draft.replace(file)
+    except OSError as wrong:
+        raise MeritoError(f"{file} cannot be written: {wrong.strerror}.", "Check the path.") from None
+    click.echo(f"{len(memories):,} memories in {_one_line(str(file))}")
+
+
+@command.command("import", epilog="\b\nExample:\n  merito specs import bank.jsonl")
+@click.argument("file", type=_FILE)
+@options.store
+def import_specs(file: Path, store: Path | None) -> None:
+    """Take the memories of an exported FILE: all of them, or none where one is broken."""
+    memories = _read(file)
+    with _open(store, create=True) as opened:
+        added = opened.keep(memories)
+    click.echo(f"{added:,} new memories, {len(memories) - added:,} known before.")
+
+
+def _read(file: Path) -> list[SpecificationMemory]:
+    import msgspec
+
+    from core.datasets.records import read_text
+    from core.errors import MeritoError
+    from core.selection.specification import SpecificationMemory
+
+    memories = []
+    for number, line in enumerate(read_text(file).split("\n"), 1):
+        if line.strip():
+            try:
+                memories.append(msgspec.json.decode(line, type=SpecificationMemory))
+            except (msgspec.MsgspecError, UnicodeError) as broken:
+                raise MeritoError(
+                    f"{file}, line {number}: no specification memory ({broken}).", "Correct the line."
+                ) from None
+    return memories
+
+
+# Shared with `merito select`
+
+
+@asynccontextmanager
+async def memory_bank(opened: Specs) -> AsyncIterator[MemoryBank]:
+    """The bank over all kept memories, with an encoder of its own."""
+    from core.memory.embedding import DEFAULT_MODEL, EncoderProcess
+    from core.selection.retrieval import MemoryBank
+    from tui import settings
+    from tui.shelf import StoreShelf
+
+    encoder = EncoderProcess(settings.value("encoder") or DEFAULT_MODEL, log=settings.log_file())
+    shelf = StoreShelf(opened.path.with_name(f"{opened.path.name}.vectors.npz"))
+    try:
+        yield MemoryBank(opened.memories(), encoder, shelf)
+    finally:
+        await encoder.close()
+
+
+@contextmanager
+def _progress(total: int, words: str) -> Iterator[Callable[[], None]]:
+    """A bar on stderr."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(words, total=total)
+        yield lambda: progress.advance(task)
+
+
+def _open(store: Path | None, *, create: bool = False) -> Specs:
+    from stores.specs import Specs, specs_path
+    from tui import settings
+
+    path = specs_path(settings.store_path(None if store is None else str(store)))
+    return Specs(path, create=create)
+
+
+def _listed(memory: SpecificationMemory) -> dict[str, Any]:
+    from core.selection.specification import PARTS
+
+    found = memory.specification
+    return {
+        "id": memory.id,
+        "database": memory.database,
+        "question": memory.question,
+        "keys": [key for key in PARTS if getattr(found, key) is not None],
+        "extra_keywords": [each.keyword for each in found.extra_keywords],
+        "rebuilt": memory.rebuilt,
+    }
+
+
+def _row(shown: dict[str, Any]) -> str:
+    mark = "tree " if shown["rebuilt"] else "model"
+    what = f"{shown['database']}: {shown['question']}"
+    return f"{shown['id'][:12]}  {mark}  {_one_line(what)}"
+
+
+def _page(whole: dict[str, Any]) -> str:
+    import json
+
+    from tui.view.legible import legible
+
+    made = "the syntax tree alone" if whole["rebuilt"] else whole["maker"]
+    head = (("memory", whole["id"]), ("database", whole["database"]), ("question", whole["question"]))
+    lines = [f"{name + ':':<10} {_one_line(str(text))}" for name, text in (*head, ("made by", made))]
+    body = json.dumps(whole["specification"], indent=2, ensure_ascii=False)
+    return "\n".join([*lines, legible(body, 20_000)])
+
+
+def _say(thing: dict[str, Any], as_json: bool, in_words: Callable[[dict[str, Any]], str]) -> None:
+    from tui.memory_lines import say
+
+    say(thing, as_json, in_words)
+
+
+def _one_line(text: str) -> str:
+    from tui.view.legible import one_line
+
+    return one_line(text, _LINE)
