@@ -256,6 +256,20 @@ def test_a_backup_starts_a_store_where_there_is_none(old: Path, tmp_path: Path) 
         assert list(store.events("run-1")) == run_events(4)
 
 
+def test_a_newer_program_s_backup_is_not_restored(
+    old: Path, tmp_path: Path, newer: Callable[..., None]
+) -> None:
+    backup = tmp_path / "backup.sqlite"
+    newer(add_column)
+    with Store.open(backup, create=True) as store:
+        store.append(run_events(1, run="newer"))
+    newer()
+    before = old.read_bytes()
+    with pytest.raises(StoreTrouble, match="has version 2; this Merito reads up to 1"):
+        restore(backup, old)
+    assert old.read_bytes() == before
+
+
 def test_nothing_is_restored_over_a_store_in_use_or_from_rubbish(old: Path, tmp_path: Path) -> None:
     rubbish = tmp_path / "rubbish.sqlite"
     rubbish.write_bytes(old.read_bytes()[:5000])
