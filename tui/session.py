@@ -138,13 +138,12 @@ async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Sessi
             stream=state.settings.dataset,
             root=Path(state.settings.root) if state.settings.root else None,
             questions=state.questions,
-            model=order.model or state.settings.model or None,
         )
         dataset = dataset_of(again)
         begun = store.run(state.run).started
         strategy = msgspec.convert(state.settings.strategy_fields, Strategy)
         async with (
-            engines(state.settings.model, strategy) as ready,
+            engines(order.model or state.settings.model, strategy) as ready,
             assembled(
                 ready, again, dataset, strategy, state.settings, store, state.run, state.progress, begun
             ) as session,
