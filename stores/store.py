@@ -16,7 +16,6 @@ from stores.library import Library
 from stores.opening import beside, claim, connect, inspect, version
 from stores.projections import replay_all
 from stores.runs import RunReading
-from stores.summary import RunSummary, summarise
 
 Mode = Literal["write", "read", "prefer-write"]
 Durability = Literal["FULL", "OFF"]
@@ -97,12 +96,6 @@ class Store(RunReading, Library):
         except BaseException:
             lock.release()
             raise
-
-    def summary(self, name: str) -> RunSummary:
-        """The figures of a run. Raises MeritoError where there is no such run."""
-        record = self.run(name)
-        with self._guard, in_words(self.path):
-            return summarise(self._conn, record.id)
 
     def rebuild(self) -> None:
         """Compute every projection anew from the events."""

@@ -1,4 +1,4 @@
-"""Three readers of one event stream that need no screen of their own: plain text, JSON, nothing."""
+"""Two readers of one event stream that need no screen of their own: plain text and JSON."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import TextIO
 
 from core.run.events import AnyEvent, TokenDelta, to_json
-from core.run.figures import Figures
 from tui.view.plain import PlainView
-from tui.view.run_view import RunView
 
 
 async def show_plain(
@@ -17,31 +15,20 @@ async def show_plain(
     out: TextIO | None = None,
     *,
     earlier: Iterable[AnyEvent] = (),
-) -> Figures:
-    """Lines for people, pipes and screen readers; returns what the run came to. `earlier` events
-    of a run that goes on count, and are not told again."""
+) -> None:
+    """Lines for people, pipes and screen readers. `earlier` events of a run that goes on are known
+    to the view, and not told again."""
     view = PlainView(out or sys.stdout)
     for event in earlier:
         view.view.apply(event)
     async for event in events:
         view.show(event)
-    return view.view.figures
 
 
-async def show_json(
-    events: AsyncIterator[AnyEvent],
-    out: TextIO | None = None,
-    *,
-    earlier: Iterable[AnyEvent] = (),
-) -> Figures:
+async def show_json(events: AsyncIterator[AnyEvent], out: TextIO | None = None) -> None:
     """The stored events, one JSON object a line, flushed as they happen."""
     out = out or sys.stdout
-    view = RunView(keep=1)
-    for event in earlier:
-        view.apply(event)
     async for event in events:
-        view.apply(event)
         if not isinstance(event, TokenDelta):
             out.write(to_json(event).decode() + "\n")
             out.flush()
-    return view.figures

@@ -14,7 +14,7 @@ import msgspec
 from core.models.chat import ModelTrouble
 from core.run.control import Control
 from core.run.events import AnyEvent
-from core.run.figures import Figures
+from core.run.figures import Figures, figures_of
 from tui.faces import show_json, show_plain
 from tui.session import Order, Session, new_session, resumed_session
 from tui.view.plain import summary_lines
@@ -58,38 +58,38 @@ async def _told(order: Order, resume: str | None, as_json: bool, listener: Liste
             for line in session.choice.why:
                 click.echo(line)
         try:
-            figures = await _until_interrupted(session, as_json, listener)
+            finished = await _until_interrupted(session, as_json, listener)
         except ModelTrouble as trouble:
             click.echo(f"merito: {trouble}", err=True)
             _say_how_to_go_on(session)
             return FAILURES
-        if figures is None:
+        if not finished:
             _say_how_to_go_on(session)
             return INTERRUPTED
+        figures = figures_of(session.store.events(session.run))
         if not as_json:
             for line in closing_words(session, figures):
                 click.echo(line)
         return DONE if session.satisfied(figures) else FAILURES
 
 
-async def _until_interrupted(
-    session: Session, as_json: bool, listener: Listener | None
-) -> Figures | None:
-    """Show the run to its end; None where the user interrupted it. The model call under way is
-    given up, what was committed stays."""
-    show = show_json if as_json else show_plain
+async def _until_interrupted(session: Session, as_json: bool, listener: Listener | None) -> bool:
+    """Show the run; False where the user interrupted it. The model call under way is given up,
+    what was committed stays."""
     events = session.events()
     if listener is not None:
         events = listener(events, session.control)
-    showing = asyncio.ensure_future(show(events, earlier=session.earlier()))
+    told = show_json(events) if as_json else show_plain(events, earlier=session.earlier())
+    showing = asyncio.ensure_future(told)
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):
             loop.add_signal_handler(name, showing.cancel)
     try:
-        return await showing
+        await showing
+        return True
     except asyncio.CancelledError:
-        return None
+        return False
     finally:
         for name in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):
@@ -97,7 +97,7 @@ async def _until_interrupted(
 
 
 def closing_words(session: Session, figures: Figures) -> list[str]:
-    """What the run came to, and where to look at it again."""
+    """What the run came to by the store's account, and where to look at it again."""
     return [
         "",
         *summary_lines(figures),
@@ -111,6 +111,6 @@ def _say_how_to_go_on(session: Session) -> None:
     click.echo(f"Everything finished is kept. Go on with: merito run --resume {session.run}", err=True)
 
 
-async def told_again(events: AsyncIterator[AnyEvent], as_json: bool) -> Figures:
+async def told_again(events: AsyncIterator[AnyEvent], as_json: bool) -> None:
     """A stored run, told again."""
-    return await (show_json if as_json else show_plain)(events)
+    await (show_json(events) if as_json else show_plain(events))

@@ -155,7 +155,7 @@ GARBAGE: dict[str, Callable[[bytes], bytes]] = {
     "cut in a page": lambda whole: whole[: len(whole) // 2 + 17],
     "cut after the first page": lambda whole: whole[:4096],
     "random bytes after the header": lambda whole: (
-        whole[:100] + bytes(i * 7 % 251 for i in range(9000))
+        whole[:100] + bytes(i * 7 % 251 for i in range(len(whole)))
     ),
 }
 
