@@ -10,7 +10,6 @@ from core.datasets.loading import load
 from core.errors import MeritoError
 from tui.session import Order
 
-
 BUDGET = 4
 """K of the demonstration: enough for what can be repaired, and nobody waits for the rest."""
 

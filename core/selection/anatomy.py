@@ -275,7 +275,7 @@ def _conjuncts(condition: Any) -> list[Any]:
     """The parts of a condition that all must hold."""
     if not isinstance(condition, _kinds(("And",))):
         return [condition]
-    return [*_conjuncts(condition.left), *_conjuncts(condition.right)]
+    return [*_conjuncts(condition.this), *_conjuncts(condition.expression)]
 
 
 def _text(node: Any) -> str:
