@@ -133,6 +133,8 @@ def _hints(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Lin
 
 
 def _sql(episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
+    if attempt.state is State.WRITING and not attempt.streaming:
+        return [line(("the model reads the prompt ...", QUIET), indent=2)]
     if attempt.state is State.WRITING:
         tail = legible(attempt.streaming, 64_000).split("\n")[-_STREAM_LINES:]
         shown = [line(each, indent=2) for each in tail[:-1]]

@@ -95,10 +95,11 @@ def state_words(session: Session) -> tuple[str, str]:
 
 
 def run_words(figures: Figures) -> str:
-    """Data set and strategy of the run."""
+    """Data set and strategy of the run; of a path, its last part."""
     if figures.settings is None:
         return ""
-    return f"{one_line(figures.settings.dataset, 40)} · {one_line(figures.settings.strategy, 30)}"
+    dataset = figures.settings.dataset.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    return f"{one_line(dataset, 40)} · {one_line(figures.settings.strategy, 30)}"
 
 
 def chips(figures: Figures) -> list[Content]:
