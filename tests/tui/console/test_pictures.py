@@ -40,8 +40,16 @@ def after(*keys: str) -> Callable[[Pilot[int]], Awaitable[None]]:
         for key in keys:
             await pilot.press(key)
             await settled(pilot)
+        await without_notices(pilot)
 
     return run_before
+
+
+async def without_notices(pilot: Pilot[int]) -> None:
+    """Notices go by themselves after a while, which depends on the machine."""
+    pilot.app.clear_notifications()
+    await until(pilot, lambda: not pilot.app.screen.query("Toast"))
+    await settled(pilot)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -87,7 +95,7 @@ def test_an_answer_that_waits_to_be_judged(snap_compare) -> None:
         await settled(pilot)
         await until(pilot, lambda: app.screen.query_one(JudgeBar).armed)
         app.session._heard = time.monotonic() + 3_600
-        await settled(pilot)
+        await without_notices(pilot)
 
     assert snap_compare(app, terminal_size=(120, 40), run_before=armed)
 
@@ -99,6 +107,6 @@ def test_help(snap_compare) -> None:
         await settled(pilot)
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(app.screen, Sheet))
-        await settled(pilot)
+        await without_notices(pilot)
 
     assert snap_compare(app, terminal_size=(120, 50), run_before=opened)
