@@ -49,7 +49,7 @@ class EmbeddedModel:
     ) -> None:
         self.weights = Path(weights)
         self.context_tokens = context_tokens
-        self._threads = threads or os.cpu_count() or 2
+        self._threads = threads or usable_cores()
         self._slots = slots
         self._cache_mib = cache_mib
         self._deadlines = deadlines or Deadlines()
@@ -176,6 +176,14 @@ class _Child:
     async def end(self) -> None:
         await self.model.close()
         await asyncio.to_thread(_kill, self.process)
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on, which a container or taskset may keep below all."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
 
 
 def log_folder() -> Path:
