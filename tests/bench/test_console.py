@@ -19,9 +19,7 @@ from tests.tui.console.terminal import Terminal
 
 pytestmark = [pytest.mark.bench, pytest.mark.slow, pytest.mark.timeout(300)]
 
-LOAD = (
-    "import runpy; runpy.run_module('tests.bench.console_load', run_name='__main__', alter_sys=True)"
-)
+LOAD = "import runpy; runpy.run_module('tests.bench.console_load', run_name='__main__', alter_sys=True)"
 
 
 def told(**figures: float) -> None:
