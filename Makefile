@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DELETE_ON_ERROR:
-.PHONY: install demo test unit lint bench clean
+.PHONY: install demo test unit lint pictures bench clean
 
 install: $(VENV)/.installed ## .venv with the merito command in it
 
@@ -21,16 +21,19 @@ demo: install ## fetch the model and watch it fail, be repaired, and learn
 
 test: install lint ## everything; the real model's tier runs where its weights are
 	$(BIN)/merito models pull 0.5b
-	$(BIN)/python -m pytest tests -m "not bench"
+	$(BIN)/python -m pytest tests -m "not bench and not pictures"
 
 unit: install ## the tests that a newcomer reads as the specification, in under a minute
-	$(BIN)/python -m pytest tests -m "not slow and not model and not bench"
+	$(BIN)/python -m pytest tests -m "not slow and not model and not bench and not pictures"
 
 lint: install ## style, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+pictures: install ## every screen against its stored picture; after a look: make pictures UPDATE=--snapshot-update
+	$(BIN)/python -m pytest tests -m pictures $(UPDATE)
 
 bench: install ## the bars of speed and size
 	$(BIN)/python -m pytest tests/bench -m bench -s
