@@ -17,7 +17,7 @@ from tui.console.app import MeritoApp
 from tui.console.screens.dialogs import Sheet
 from tui.console.widgets.judgebar import JudgeBar
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.pictures]
 
 THEMES = ("merito-light", "merito-contrast", "merito-projector")
 
