@@ -15,6 +15,7 @@ from textual import work
 from textual.app import App
 from textual.binding import Binding
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar
 
 import themes
 from core.errors import MeritoError
@@ -25,11 +26,12 @@ from tui.console.library import Archive, Library, ReadOnly
 from tui.console.rooms import ROOMS, modes
 from tui.console.screens.base import RoomScreen
 from tui.console.session import OpenRun, Session
+from tui.console.widgets.scrollbar import PlainBar
 from tui.view.legible import one_line
 
-_FRAME, _LONGEST_FRAME = 0.1, 0.17
+_FRAME, _LONGEST_FRAME = 0.1, 0.19
 """Seconds between two repaints, on a machine that is quick and on one that is busy."""
-_SHARE = 0.14
+_SHARE = 0.11
 """The share of a core that repaints should take at most."""
 _PATIENCE = 0.9
 """Seconds that a run gets to stop by itself, and again to be cancelled, when the console closes."""
@@ -102,6 +104,7 @@ class MeritoApp(App[int]):
         self._paint_due = False
         self._working = 0
         """Pieces of work that run beside the interface."""
+        ScrollBar.renderer = PlainBar
         for palette in palettes():
             self.register_theme(palette)
         self.theme = theme if theme in self.available_themes else DEFAULT_THEME
