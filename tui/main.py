@@ -3,9 +3,12 @@ that `merito --help` stays quick."""
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 import click
 
@@ -111,6 +114,8 @@ def main(args: list[str] | None = None) -> None:
 
 def run(args: list[str] | None = None) -> int:
     """Run the command line. Returns 0 done, 1 failures to see, 2 usage, 130 interrupted."""
+    if sys.stdout is None:  # closed by the shell: >&-
+        sys.stdout = _nowhere()
     try:
         result: Any = cli.main(args=args, prog_name="merito", standalone_mode=False)
         return result if isinstance(result, int) else 0
@@ -130,7 +135,20 @@ def run(args: list[str] | None = None) -> int:
         sys.stderr.close()
         return EXIT_FAILURES
     except Exception as unexpected:
+        if isinstance(unexpected, OSError) and unexpected.errno == errno.ENOSPC:
+            return _say_no_room()
         return _report(unexpected)
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
+
+
+def _say_no_room() -> int:
+    # What waits in its buffer cannot be written either, and the interpreter would try at its end.
+    sys.stdout = _nowhere()
+    click.echo("merito: there is no room left to write the output; make some.", err=True)
+    return EXIT_FAILURES
 
 
 def _printable(text: str) -> str:

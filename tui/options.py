@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+
+class Finite(click.FloatRange):
+    """A range of real numbers: nan and inf are in none, though comparisons let nan through."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number. Fails as a usage error outside the range."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not in the range {self._describe_range()}.", param, ctx)
+        return number
+
+
+SECONDS = Finite(0.01, 3600)
+"""How long one statement may run."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,9 +63,7 @@ layout = click.option(
 prompts = click.option(
     "--prompts", type=click.Path(path_type=Path), help="Folder with prompt templates of your own."
 )
-deadline = click.option(
-    "--deadline", type=click.FloatRange(0.01, 3600), help="Seconds that one statement may run."
-)
+deadline = click.option("--deadline", type=SECONDS, help="Seconds that one statement may run.")
 seed = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything sampled."
 )

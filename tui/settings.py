@@ -3,6 +3,7 @@ own; each value remembers its source, so that `merito doctor` can print it."""
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ class Setting:
     default: Any
     about: str
     kind: type = str
+    least: float | None = None
+    most: float | None = None
+    """The range of a number, both ends included."""
 
 
 SETTINGS = (
@@ -32,8 +36,8 @@ SETTINGS = (
     Setting("theme", "merito-dark", "The console's theme."),
     Setting("prompts", "", "Folder with prompt templates of your own."),
     Setting("strategy", "merito", "How 'ask', 'demo' and 'run' repair."),
-    Setting("budget", 7, "K: the most repairs of one question.", int),
-    Setting("deadline", 10.0, "Seconds that one statement may run in live use.", float),
+    Setting("budget", 7, "K: the most repairs of one question.", int, 0, 64),
+    Setting("deadline", 10.0, "Seconds that one statement may run in live use.", float, 0.01, 3600),
     Setting("ollama_host", "", "Address of the Ollama server; empty for its own default."),
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -91,16 +95,24 @@ def store_path(flag: str | None = None) -> Path:
 
 
 def _typed(setting: Setting, raw: Any, source: str) -> Any:
-    if type(raw) is setting.kind:
-        return raw
+    wrong = MeritoError(f"{source}: {setting.name} = {raw!r} is not {_wanted(setting)}.", setting.about)
     try:
-        if isinstance(raw, bool):
+        if isinstance(raw, bool) or (setting.kind is str and not isinstance(raw, str)):
             raise ValueError
-        return setting.kind(raw)
+        typed = setting.kind(raw)
     except (TypeError, ValueError):
-        raise MeritoError(
-            f"{source}: {setting.name} = {raw!r} is not a {setting.kind.__name__}.", setting.about
-        ) from None
+        raise wrong from None
+    # Written so that nan, which no comparison holds for, is refused too.
+    if setting.least is not None and not setting.least <= typed <= (setting.most or math.inf):
+        raise wrong
+    return typed
+
+
+def _wanted(setting: Setting) -> str:
+    if setting.least is None:
+        return "text"
+    kind = "a whole number" if setting.kind is int else "a number"
+    return f"{kind} from {setting.least:g} to {setting.most:g}"
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -25,6 +25,8 @@ FORMS = (
     "openai:http://127.0.0.1:8080/v1#name",
 )
 """How a model is named, one example each."""
+GGUF = b"GGUF"
+"""How a file of weights begins."""
 NO_CHATS = ("embed", "rerank")
 """Words in the names of models that do not answer."""
 PROBE = Deadlines(connect=0.8, control=5.0)
@@ -149,10 +151,13 @@ async def _embedded(rest: str, terms: Terms) -> Choice:
 
 def _given(rest: str) -> Path:
     path = Path(rest).expanduser()
-    if path.is_file():
-        return path
     names = ", ".join(f"embedded:{one.name}" for one in weights.KNOWN)
-    raise MeritoError(f"There is no file {path}.", f"Say {names}, or the path of a GGUF file.")
+    if not path.is_file():
+        raise MeritoError(f"There is no file {path}.", f"Say {names}, or the path of a GGUF file.")
+    with path.open("rb") as file:
+        if file.read(len(GGUF)) != GGUF:
+            raise MeritoError(f"{path} is no GGUF file.", f"Say {names}, or the path of one.")
+    return path
 
 
 def _at_hand(known: Weights, folder: Path | None) -> Path:
@@ -174,13 +179,22 @@ async def _openai(rest: str, _terms: Terms) -> Choice:
     from core.models.openai import OpenAIModel
 
     address, _, name = rest.partition("#")
-    parts = urllib.parse.urlsplit(address)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if not _is_address(address):
         raise MeritoError(
             f"'{address}' is not the address of a server.", f"Say for example {FORMS[-1]}."
         )
     model = OpenAIModel(address, name)
     return Choice(model=model, why=(f"{model.who} was asked for by name.",))
+
+
+def _is_address(address: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return False
+    spaced = any(character.isspace() for character in address)
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0 and not spaced
 
 
 ENGINES: dict[str, Callable[[str, Terms], Awaitable[Choice]]] = {

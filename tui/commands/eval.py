@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from tui import options
+
 if TYPE_CHECKING:
     from core.datasets.predictions import Pair
     from core.feedback.evaluation import Decision, Pairing, Tally
@@ -42,7 +44,7 @@ class _Settings(NamedTuple):
 @click.option("--keep-distinct", is_flag=True, help="Spider: do not drop DISTINCT before comparing.")
 @click.option(
     "--deadline",
-    type=click.FloatRange(min=0, min_open=True),
+    type=options.SECONDS,
     default=30.0,
     show_default=True,
     help="Seconds a query; for BIRD the prediction and gold together.",

@@ -13,7 +13,7 @@ from tui import options
 @click.argument("run")
 @click.option(
     "--speed",
-    type=click.FloatRange(0.1, 1000),
+    type=options.Finite(0.1, 1000),
     help="Keep the run's own pace, this many times faster. Without it: at once.",
 )
 @options.store

@@ -81,7 +81,7 @@ Examples:
 @click.option("--limit", type=click.IntRange(min=1), help="Only so many questions.")
 @click.option(
     "--deadline",
-    type=click.FloatRange(0.01, 3600),
+    type=options.SECONDS,
     default=30.0,
     show_default=True,
     help="Seconds that one statement may run.",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tui import options
+
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.table import Table
@@ -39,7 +41,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "--deadline",
-    type=click.FloatRange(min=0, min_open=True, max=3600),
+    type=options.SECONDS,
     default=10.0,
     show_default=True,
     help="Seconds that the statement may run.",

@@ -29,9 +29,9 @@ from tui.console.session import OpenRun, Session
 from tui.console.widgets.scrollbar import PlainBar
 from tui.view.legible import one_line
 
-_FRAME, _LONGEST_FRAME = 0.1, 0.19
+_FRAME, _LONGEST_FRAME = 0.1, 0.18
 """Seconds between two repaints, on a machine that is quick and on one that is busy."""
-_SHARE = 0.11
+_SHARE = 0.12
 """The share of a core that repaints should take at most."""
 _PATIENCE = 0.9
 """Seconds that a run gets to stop by itself, and again to be cancelled, when the console closes."""

@@ -127,8 +127,8 @@ class _Download:
         return self._process.poll() is not None
 
     def size(self) -> int:
-        """Bytes that came so far. Pip writes into a folder within ours, then copies."""
-        return max(map(_size, self._folder.rglob("*.whl")), default=0)
+        """Bytes that came so far."""
+        return largest_wheel(self._folder)
 
     def wheel(self) -> Path:
         """The wheel of a run that finished. Raises Unavailable with pip's own word."""
@@ -144,6 +144,20 @@ class _Download:
         self._process.kill()
         self._process.wait()
         self._words.close()
+
+
+def largest_wheel(folder: Path) -> int:
+    """Size of the largest wheel at any depth. Pip writes into folders within ours and removes them
+    when it likes: what vanishes under way counts as nothing, which os.walk sees to."""
+    return max(
+        (
+            _size(Path(place, name))
+            for place, _, names in os.walk(folder)
+            for name in names
+            if name.endswith(".whl")
+        ),
+        default=0,
+    )
 
 
 def _append(wheel: Path, file: IO[bytes]) -> None:

@@ -39,7 +39,7 @@ def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
 
 def folded(names: Sequence[str]) -> list[str]:
     """The names without case and without what joins their words."""
-    return "\0".join(names).translate(_JOINING).casefold().split("\0") if names else []
+    return [name.translate(_JOINING).casefold() for name in names]
 
 
 def nearest(wrong: str, names: Sequence[str]) -> dict[int, float]:

@@ -10,7 +10,6 @@ from textual.widget import Widget
 
 from tui.console.actions import Action
 from tui.console.screens.base import RoomScreen
-from tui.console.screens.detail import detail
 from tui.console.widgets.episode import Episode, attempt_name
 from tui.console.widgets.head import Head
 from tui.console.widgets.listing import Listing
@@ -187,6 +186,8 @@ class WatchScreen(RoomScreen):
 
     def action_detail(self) -> None:
         """Everything about the selected attempt."""
+        from tui.console.screens.detail import detail
+
         episode, attempt = self.episode, self.attempt
         if episode is None or attempt is None:
             self.tell("There is no attempt to open yet.")

@@ -145,16 +145,16 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         self._refresh_differing(before)
 
     def _set_height(self, width: int, height: int) -> None:
-        """The scrolling height. Where the scroll bar stays as it is, the screen need not be laid out
+        """The scrolling height. Where the scroll bar is always there, the screen need not be laid out
         again, which costs more than the repaint: a streaming answer grows many times a second."""
         size = Size(width, height)
-        scrolls = height > self.size.height
-        if size == self.virtual_size or scrolls != self.show_vertical_scrollbar:
+        if size == self.virtual_size:
+            return
+        if self.styles.overflow_y != "scroll":
             self.virtual_size = size
             return
         self.set_reactive(Paper.virtual_size, size)
-        if scrolls:
-            self.vertical_scrollbar.window_virtual_size = height
+        self.vertical_scrollbar.window_virtual_size = height
         if self.scroll_offset.y > max(0, height - self.size.height):
             self.scroll_to(y=height, animate=False)
 
