@@ -7,8 +7,10 @@ import pytest
 from core.run.events import EpisodeOutcome, JudgementAwaited, ModelStumbled, SqlExecuted
 from tests.streams import EPOCH, episode_events, question, run_events
 from tests.tui.console.stage import console, notices, on_screen, replaced, settled, sheet, until
+from tui.console.screens import dialogs
 from tui.console.screens.dialogs import Confirm, Sheet, Words
 from tui.console.screens.run import RunScreen
+from tui.console.widgets import judgebar
 from tui.console.widgets.judgebar import JudgeBar
 from tui.console.widgets.queue import Queue
 from tui.console.widgets.search import SearchField
@@ -104,16 +106,30 @@ async def test_space_pauses_and_resumes_and_s_steps() -> None:
         assert control.paused, "one attempt, then held again"
 
 
+async def test_keys_pressed_before_a_question_could_be_read_are_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dialogs, "GUARD", 3_600.0)
+    app = console(hold=20)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("X")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y", "enter", "n")
+        assert isinstance(app.screen, Confirm)
+        monkeypatch.setattr(dialogs, "GUARD", 0.0)
+        await pilot.press("n")
+        await until(pilot, lambda: not isinstance(app.screen, Confirm))
+        assert not app.staged.control.stopped
+
+
 async def test_stopping_asks_and_no_is_the_default() -> None:
     app = console(hold=20)
     control = app.staged.control
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
         await pilot.press("X")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("y")
-        assert isinstance(app.screen, Confirm), "a key in the first half second is no answer"
-        await until(pilot, lambda: app.screen.armed)
+        await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen.armed)
         await pilot.press("enter")
         await until(pilot, lambda: not isinstance(app.screen, Confirm))
         assert not control.stopped
@@ -143,7 +159,8 @@ async def test_a_finished_question_cannot_be_skipped() -> None:
         assert notices(app) == ["Question 1 is finished; there is nothing to skip."]
 
 
-async def test_a_waiting_answer_is_judged_right() -> None:
+async def test_a_waiting_answer_is_judged_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judgebar, "GUARD", 3_600.0)
     app = console(awaiting())
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
@@ -152,7 +169,7 @@ async def test_a_waiting_answer_is_judged_right() -> None:
         assert "does it answer the question?" in on_screen(app)
         await pilot.press("r")
         assert app.staged.judgements == [], "a key in the first half second is no judgement"
-        await until(pilot, lambda: bar.armed)
+        monkeypatch.setattr(judgebar, "GUARD", 0.0)
         await pilot.press("r")
         await until(pilot, lambda: app.staged.judgements)
         judgement = app.staged.judgements[0]
