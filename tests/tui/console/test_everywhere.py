@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.command import CommandPalette
+from textual.widgets import OptionList
 
 from tests.tui.console.stage import console, notices, on_screen, settled, sheet, until
 from tui.console.actions import ACTIONS, actions_of, bindings_of, key_words
@@ -77,6 +78,8 @@ async def test_the_palette_finds_and_does_an_action() -> None:
         await until(pilot, lambda: isinstance(app.screen, CommandPalette))
         await pilot.press(*"pause")
         await until(pilot, lambda: "pause/go" in on_screen(app))
+        # Enter means the chosen line, which the palette marks a moment after it shows the lines.
+        await until(pilot, lambda: app.screen.query_one(OptionList).highlighted is not None)
         await pilot.press("enter")
         await until(pilot, lambda: app.staged.control.paused)
 
