@@ -25,6 +25,8 @@ COMMANDS = {
     "eval": "Score predictions as Spider or BIRD do.",
     "select": "Choose among candidate queries, for every question of a pool.",
     "specs": "Build, search and share the memories that selection reads.",
+    "bench": "Reproduce the papers' studies: strategies compared on one set of questions.",
+    "report": "Compare stored runs: tables, plots, and the questions on which they part.",
     "models": "List, get and check the models.",
     "doctor": "What is installed, reachable and wrong, each with its mend.",
 }

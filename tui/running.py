@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 
 import click
 import msgspec
@@ -16,6 +15,7 @@ from core.run.control import Control
 from core.run.events import AnyEvent
 from core.run.figures import Figures, figures_of
 from tui.faces import show_json, show_plain
+from tui.interruption import until_interrupted
 from tui.session import Order, Session, new_session, resumed_session
 from tui.view.plain import summary_lines
 
@@ -58,7 +58,7 @@ async def _told(order: Order, resume: str | None, as_json: bool, listener: Liste
             for line in session.choice.why:
                 click.echo(line)
         try:
-            finished = await _until_interrupted(session, as_json, listener)
+            finished = await _to_its_end(session, as_json, listener)
         except ModelTrouble as trouble:
             click.echo(f"merito: {trouble}", err=True)
             _say_how_to_go_on(session)
@@ -73,27 +73,14 @@ async def _told(order: Order, resume: str | None, as_json: bool, listener: Liste
         return DONE if session.satisfied(figures) else FAILURES
 
 
-async def _until_interrupted(session: Session, as_json: bool, listener: Listener | None) -> bool:
+async def _to_its_end(session: Session, as_json: bool, listener: Listener | None) -> bool:
     """Show the run; False where the user interrupted it. The model call under way is given up,
     what was committed stays."""
     events = session.events()
     if listener is not None:
         events = listener(events, session.control)
     told = show_json(events) if as_json else show_plain(events, earlier=session.earlier())
-    showing = asyncio.ensure_future(told)
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError):
-            loop.add_signal_handler(name, showing.cancel)
-    try:
-        await showing
-        return True
-    except asyncio.CancelledError:
-        return False
-    finally:
-        for name in (signal.SIGINT, signal.SIGTERM):
-            with suppress(NotImplementedError):
-                loop.remove_signal_handler(name)
+    return await until_interrupted(told)
 
 
 def closing_words(session: Session, figures: Figures) -> list[str]:

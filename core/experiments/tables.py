@@ -139,7 +139,8 @@ def _differences(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
 def _pairs(arms: Sequence[Arm]) -> Iterator[tuple[Arm, Arm]]:
     """All pairs where they are few; else what the papers compare: a family's head with every other
     strategy. Ablations have a table of their own."""
-    main = [arm for arm in arms if not _family(arm)]
+    there = {arm.strategy for arm in arms}
+    main = [arm for arm in arms if _family(arm) not in there]
     if len(main) * (len(main) - 1) // 2 <= MOST_PAIRS:
         yield from ((second, first) for first, second in combinations(main, 2))
         return

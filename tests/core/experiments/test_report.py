@@ -126,6 +126,12 @@ def test_ablations_are_compared_with_what_they_ablate() -> None:
     assert row["first - second"] == pytest.approx(-40.0)
 
 
+def test_an_ablation_without_its_head_is_compared_like_any_strategy() -> None:
+    report = report_of([ran("iterative", WEAK), ran("merit-no-dense", STRONG)], title="t")
+    (row,) = table(report, "differences").records()
+    assert (row["first"], row["second"]) == ("merit-no-dense", "iterative")
+
+
 def test_the_broken_are_named_and_in_no_rate() -> None:
     rows = table(report_of(study(), title="t"), "left-out").records()
     assert [row["question"] for row in rows] == ["q11", "q5"]

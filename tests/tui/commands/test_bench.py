@@ -1,0 +1,242 @@
+"""`merito bench repair`: an experiment by one command, whatever interrupts it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import multiprocessing
+import os
+import random
+import signal
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.core.models.server import FakeServer
+from tests.core.run.stage import BROKEN, WRONG
+from tests.scripted import ScriptedModel
+from tests.tui.experiments.harbour_study import (
+    STRATEGIES,
+    Script,
+    answers,
+    questions_file,
+    steady,
+)
+from tests.tui.experiments.life import benched
+from tui.interruption import until_interrupted
+from tui.main import run
+
+Bench = Callable[..., Any]
+
+
+@contextlib.asynccontextmanager
+async def served(script: Script = answers) -> AsyncIterator[tuple[FakeServer, str]]:
+    """A local server, and how `--model` names it."""
+    async with FakeServer(ScriptedModel(script)).running() as server:
+        yield server, f"openai:{server.address}/v1#scripted"
+
+
+async def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    """Exit code, output and errors of one command."""
+    capsys.readouterr()
+    code = await asyncio.to_thread(run, [str(word) for word in words])
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture
+def stream(tmp_path: Path) -> Path:
+    return questions_file(tmp_path)
+
+
+def words(stream: Path, model: str, store: str, *more: object) -> list[object]:
+    """The command of the study."""
+    return [
+        "bench", "repair", stream, "--model", model, "--store", stream.parent / store,
+        "--strategies", STRATEGIES, "--orders", "0,1", "--budget", 3, *more,
+    ]  # fmt: skip
+
+
+async def test_a_study_ends_with_its_report_and_a_second_start_asks_nothing(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with served() as (server, model):
+        code, out, err = await told(capsys, *words(stream, model, "s.sqlite"))
+        asked = len(server.chats)
+        again, out_again, _ = await told(capsys, *words(stream, model, "s.sqlite"))
+        assert len(server.chats) == asked
+    assert (code, err, again) == (0, "", 0)
+    assert "12 questions, 2 strategies, 2 orders; 0 of 4 runs are finished" in out
+    assert "4 of 4 runs are finished" in out_again
+    assert out[out.index("data set:") :] == out_again[out_again.index("data set:") :]
+    assert "50.00 \N{PLUS-MINUS SIGN} 0.00" in out
+
+
+async def test_initial_predictions_are_made_once(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with served() as (server, model):
+        await told(capsys, *words(stream, model, "s.sqlite"))
+    prompts = [json.dumps(chat["messages"]) for chat in server.chats]
+    initial = [text for text in prompts if WRONG not in text and BROKEN not in text]
+    assert len(initial) == len(set(initial)) == 12
+
+
+async def test_a_wider_study_asks_only_for_what_is_new(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with served() as (server, model):
+        await told(capsys, *words(stream, model, "s.sqlite"))
+        asked = len(server.chats)
+        code, out, _ = await told(
+            capsys, *words(stream, model, "s.sqlite", "--strategies", f"none,{STRATEGIES}")
+        )
+        assert len(server.chats) == asked, "the first SQL of every question was there already"
+    assert code == 0
+    assert "4 of 6 runs are finished" in out
+
+
+async def test_the_sequence_of_cells_changes_nothing(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turned = ",".join(reversed(STRATEGIES.split(",")))
+    async with served() as (_, model):
+        _, out, _ = await told(capsys, *words(stream, model, "a.sqlite", "--json"))
+        changed = ("--json", "--strategies", turned, "--orders", "1,0")
+        _, other, _ = await told(capsys, *words(stream, model, "b.sqlite", *changed))
+    assert steady(out) == steady(other)
+    assert len(steady(out)) > 48
+
+
+async def test_progress_in_json_counts_every_question(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with served() as (_, model):
+        _, out, _ = await told(capsys, *words(stream, model, "s.sqlite", "--json"))
+    lines = [json.loads(line) for line in out.splitlines()]
+    steps = [line for line in lines if "outcome" in line and "table" not in line]
+    assert [step["finished"] for step in steps] == list(range(1, 49))
+    assert steps[-1]["seconds_left"] == 0
+
+
+def damage(stream: Path) -> None:
+    """One gold that fails, one database that is missing."""
+    lines = [json.loads(line) for line in stream.read_text("utf-8").splitlines()]
+    lines[4]["gold"] = "SELECT * FROM gone"
+    lines.append({**lines[0], "id": "lost", "database": "nowhere"})
+    stream.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+
+
+async def test_a_broken_question_is_named_counted_and_told_by_the_exit_code(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage(stream)
+    async with served() as (_, model):
+        code, out, _ = await told(capsys, *words(stream, model, "s.sqlite"))
+    assert code == 1
+    assert "1 of 13 questions left out: there is no database 'nowhere'" in out
+    broken = next(line for line in out.splitlines() if "broken question" in line)
+    assert broken.split()[:2] == ["q4", "harbour"]
+
+
+async def test_a_model_that_fails_leaves_what_was_finished(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with served() as (_, model):
+        pass
+    code, _, err = await told(capsys, *words(stream, model, "s.sqlite"))
+    assert code == 1
+    assert "127.0.0.1" in err
+    assert "Traceback" not in err
+
+
+MISTAKES: dict[str, tuple[list[object], int, str]] = {
+    "no such strategy": (["--strategies", "merit,mreit"], 1, "'mreit'"),
+    "no strategy": (["--strategies", ","], 2, "at least one"),
+    "no such order": (["--orders", "0,x"], 2, "0,x"),
+    "no question": (["--limit", "0"], 2, "--limit"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_gets_one_clear_line(
+    mistake: str, stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more, code, said = MISTAKES[mistake]
+    command = words(stream, "openai:http://127.0.0.1:9/v1#x", "s.sqlite", *more)
+    assert run([str(word) for word in command]) == code
+    assert said in capsys.readouterr().err
+
+
+def test_standard_input_cannot_be_read_for_every_cell(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bench", "repair", "-", "--root", "."]) == 1
+    assert "standard input" in capsys.readouterr().err
+
+
+KILLS = 50
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+async def test_kill_9_anywhere_fifty_times_gives_the_report_of_the_undisturbed_study(
+    tmp_path: Path,
+) -> None:
+    """The kill comes some moments after the model was asked for the nth time of a life, so it meets
+    calls, executions, judgements and commits alike."""
+    stream = questions_file(tmp_path, 24)
+    lives = multiprocessing.get_context("forkserver")
+    lives.set_forkserver_preload(["__main__", "tests.tui.experiments.life"])
+    rng, asked = random.Random(11), asyncio.Event()
+    due = 0
+
+    def counted(messages: Any, sampling: Any) -> str:
+        nonlocal due
+        due -= 1
+        if due == 0:
+            asked.set()
+        return answers(messages, sampling)
+
+    async with served(counted) as (_, model):
+
+        def life(store: str) -> Any:
+            command = [str(word) for word in words(stream, model, store, "--json")]
+            return lives.Process(target=benched, args=(command, str(tmp_path / f"{store}.out")))
+
+        async def ended(process: Any) -> None:
+            await asyncio.to_thread(process.join)
+
+        whole = life("whole")
+        whole.start()
+        await ended(whole)
+        kills = 0
+        while kills < KILLS:
+            asked.clear()
+            due = rng.randint(2, 3)
+            process = life("cut")
+            process.start()
+            ending, asking = asyncio.create_task(ended(process)), asyncio.create_task(asked.wait())
+            await asyncio.wait({ending, asking}, return_when=asyncio.FIRST_COMPLETED)
+            assert asking.done(), f"the study was over after {kills} kills"
+            await asyncio.sleep(rng.uniform(0, 0.02))
+            process.kill()
+            await ending
+            kills += 1
+        due = 0
+        last = life("cut")
+        last.start()
+        await ended(last)
+    undisturbed, patched = ((tmp_path / f"{name}.out").read_text("utf-8") for name in ("whole", "cut"))
+    assert steady(undisturbed)
+    assert steady(patched) == steady(undisturbed)
+
+
+async def test_ctrl_c_gives_up_what_is_under_way() -> None:
+    async def forever() -> None:
+        await asyncio.Event().wait()
+
+    waiting = asyncio.create_task(until_interrupted(forever()))
+    await asyncio.sleep(0)
+    os.kill(os.getpid(), signal.SIGINT)
+    assert await asyncio.wait_for(waiting, 5) is False

@@ -1,0 +1,119 @@
+"""`merito bench`: the papers' studies, each by one command."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+import click
+
+from tui import options
+
+LAZY = {"select": "tui.commands.bench_select"}
+"""Benches with a module of their own, imported when they are called."""
+
+
+class Benches(click.Group):
+    """The benches here and those of `LAZY` that are there."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, without an import."""
+        there = [name for name, module in LAZY.items() if importlib.util.find_spec(module)]
+        return [*super().list_commands(ctx), *there]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The bench of that name; None where there is none."""
+        if name in LAZY and importlib.util.find_spec(LAZY[name]):
+            found: click.Command = importlib.import_module(LAZY[name]).command
+            return found
+        return super().get_command(ctx, name)
+
+
+@click.group("bench", cls=Benches)
+def command() -> None:
+    """Run an experiment: several strategies on the same questions, with a report in the end."""
+
+
+def _orders(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int | None, ...]:
+    words = [word.strip() for word in text.split(",")]
+    try:
+        return tuple(None if word == "file" else int(word) for word in words)
+    except ValueError:
+        raise click.BadParameter(f"'{text}' is no list of whole numbers or 'file'.") from None
+
+
+def _names(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[str, ...]:
+    names = tuple(word.strip() for word in text.split(",") if word.strip())
+    if not names:
+        raise click.BadParameter("Name at least one strategy.")
+    return names
+
+
+@command.command("repair")
+@click.argument("dataset")
+@options.root
+@click.option(
+    "--dataset-layout",
+    type=click.Choice(["auto", "spider", "bird", "table"]),
+    default="auto",
+    show_default=True,
+    help="The data set's layout.",
+)
+@click.option(
+    "--strategies",
+    default="none,iterative,resample,merit,merito",
+    show_default=True,
+    callback=_names,
+    help="Names, separated by commas.",
+)
+@click.option(
+    "--orders",
+    default="0,1,2",
+    show_default=True,
+    callback=_orders,
+    help="Seeds of the stream's orders, separated by commas; 'file' is the file's own.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    help="Only N questions, drawn by --seed; the same in every order.",
+)
+@options.model
+@options.budget
+@options.layout
+@options.prompts
+@options.deadline
+@options.seed
+@options.store
+@options.plain
+@click.option("--json", "as_json", is_flag=True, help="Progress and report as JSON lines.")
+def repair(
+    dataset: str,
+    strategies: tuple[str, ...],
+    orders: tuple[int | None, ...],
+    plain: bool,
+    as_json: bool,
+    **asked: Any,
+) -> int:
+    """Compare repair strategies on DATASET, which needs gold SQL: a folder in Spider's or BIRD's
+    layout, or a file of questions.
+
+    Initial predictions are made once and shared. Stop it at any moment; the same command goes on,
+    and one with more strategies or orders adds to it.
+
+    \b
+    Example:
+      merito bench repair spider/ --strategies iterative,merit --orders 0,1,2 --limit 60
+    """
+    from tui.experiments.benching import bench
+    from tui.session import Order
+
+    order = Order(
+        stream=dataset,
+        root=asked["root"],
+        layout_of_stream=asked["dataset_layout"],
+        limit=asked["limit"],
+        **options.common({**asked, "strategy": None, "regime": "denotation"}),
+    )
+    return bench(order, strategies, orders, plain=plain, as_json=as_json)

@@ -1,0 +1,1 @@
+"""The faces of experiments: cells that run, reports that are written."""

@@ -1,0 +1,89 @@
+"""From a design to a report: run what is missing, tell how far it is, show what came out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+
+import click
+
+from core.models.chat import ModelTrouble
+from core.run.events import EpisodeEnded
+from tui.experiments.cells import Study, study
+from tui.experiments.reporting import reported, show, stored_metrics
+from tui.experiments.telling import tell, telling
+from tui.interruption import until_interrupted
+from tui.running import DONE, FAILURES, INTERRUPTED
+from tui.session import Order
+
+
+def bench(
+    order: Order,
+    strategies: Sequence[str],
+    orders: Sequence[int | None],
+    *,
+    plain: bool,
+    as_json: bool,
+) -> int:
+    """Run an experiment to its end and return the exit code."""
+    return asyncio.run(_benched(order, strategies, orders, plain, as_json))
+
+
+async def _benched(
+    order: Order, strategies: Sequence[str], orders: Sequence[int | None], plain: bool, as_json: bool
+) -> int:
+    async with study(order, strategies, orders) as opened:
+        _introduce(opened, as_json)
+        try:
+            done = await until_interrupted(_all_cells(opened, plain, as_json))
+        except ModelTrouble as trouble:
+            click.echo(f"merito: {trouble}", err=True)
+            _say_how_to_go_on()
+            return FAILURES
+        if not done:
+            _say_how_to_go_on()
+            return INTERRUPTED
+        metrics = stored_metrics(opened.store, [cell.run for cell in opened.cells])
+        show(reported(metrics, f"Experiment {opened.experiment.id}"), as_json=as_json)
+        if not as_json:
+            click.echo(
+                f"As a page: merito report --experiment {opened.experiment.id} --html report.html"
+            )
+        broken = any(not result.judged for each in metrics for result in each.results)
+        return FAILURES if broken else DONE
+
+
+async def _all_cells(opened: Study, plain: bool, as_json: bool) -> None:
+    """One cell after another. Cells are independent of each other: whoever runs several at once
+    does it here."""
+    with telling(plain, as_json)(opened.experiment, opened.records()) as face:
+        for cell in opened.cells:
+            face.begin(cell)
+            async with aclosing(opened.events(cell)) as events:
+                async for event in events:
+                    if isinstance(event, EpisodeEnded):
+                        face.question(cell, event)
+
+
+def _introduce(opened: Study, as_json: bool) -> None:
+    experiment, cells = opened.experiment, opened.cells
+    if as_json:
+        tell(
+            experiment=experiment.id,
+            questions=len(experiment.questions),
+            runs=[cell.run for cell in cells],
+        )
+        return
+    for line in opened.ready.choice.why:
+        click.echo(line)
+    done = sum(record.finished for record in opened.records().values())
+    click.echo(
+        f"Experiment {experiment.id}: {len(experiment.questions):,} questions,"
+        f" {len(experiment.strategies)} strategies, {len(experiment.orders)} orders;"
+        f" {done} of {len(cells)} runs are finished."
+    )
+
+
+def _say_how_to_go_on() -> None:
+    click.echo("Everything finished is kept. Go on with the same command.", err=True)

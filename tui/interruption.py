@@ -1,0 +1,30 @@
+"""Ctrl-C and SIGTERM as a quiet end: what is under way is given up, what was committed stays."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable
+from contextlib import suppress
+
+
+async def until_interrupted(work: Awaitable[None]) -> bool:
+    """Whether `work` came to its end; False where the user interrupted it. Outside the main thread
+    no signal arrives, and none is waited for."""
+    working = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError, RuntimeError):
+            loop.add_signal_handler(name, working.cancel)
+    try:
+        await working
+        return True
+    except asyncio.CancelledError:
+        here = asyncio.current_task()
+        if here is not None and here.cancelling():  # not by a signal: by whoever awaits us
+            raise
+        return False
+    finally:
+        for name in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError, RuntimeError):
+                loop.remove_signal_handler(name)
