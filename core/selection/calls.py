@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Protocol
@@ -55,13 +56,16 @@ class Spent(msgspec.Struct, kw_only=True):
     tokens_sent: int | None = 0
     """None where the engine did not say: unknown is not 0."""
     tokens_evaluated: int | None = 0
+    tokens_written: int | None = 0
     seconds: float = 0.0
+    """Of the engine, call by call: those that ran side by side count one after the other."""
 
     def add(self, answer: Answer) -> None:
         """Count one finished call."""
         self.calls += 1
         self.tokens_sent = _plus(self.tokens_sent, answer.usage.prompt_tokens)
         self.tokens_evaluated = _plus(self.tokens_evaluated, answer.usage.evaluated_tokens)
+        self.tokens_written = _plus(self.tokens_written, answer.usage.output_tokens)
         self.seconds += answer.seconds
 
 
@@ -84,15 +88,24 @@ class Caller:
         retries: RetryPolicy | None = None,
     ) -> None:
         self.model, self.described = model, described
+        self.at_once = at_once(described)
         self._kept = kept or NothingKept()
         self._retries = retries
+        self._free = asyncio.Semaphore(self.at_once)
 
     async def ask(self, messages: Sequence[Message], sampling: Sampling) -> Answer:
-        """One finished answer, kept before it is returned. Raises ModelTrouble."""
+        """One finished answer, kept before it is returned; waits for its turn where the engine has
+        enough to do. Raises ModelTrouble."""
         key = f"{self.described.fingerprint}\x1f{call_key(messages, sampling)}"
-        known = self._kept.answer(key)
-        if known is not None:
-            return known
+        async with self._free:
+            known = self._kept.answer(key)
+            if known is not None:
+                return known
+            answer = await self._asked(messages, sampling)
+            self._kept.keep_answer(key, answer)
+            return answer
+
+    async def _asked(self, messages: Sequence[Message], sampling: Sampling) -> Answer:
         pieces = stream_with_retries(self.model, messages, sampling, self._retries)
         answer = None
         async with aclosing(pieces):
@@ -100,7 +113,6 @@ class Caller:
                 if isinstance(piece, Answer):
                     answer = piece
         assert answer is not None, "a stream ends with its answer or raises"
-        self._kept.keep_answer(key, answer)
         return answer
 
 
@@ -111,14 +123,16 @@ class Tab:
         """`repeats`: ask again what this question asked already."""
         self.spent = Spent()
         self._repeats = repeats
-        self._answers: dict[str, Answer] = {}
+        self._asked: dict[str, asyncio.Future[Answer]] = {}
 
     async def ask(self, caller: Caller, messages: Sequence[Message], sampling: Sampling) -> Answer:
-        """An answer by `caller`. Raises ModelTrouble."""
+        """An answer by `caller`; a prompt that is on its way already is waited for. Raises
+        ModelTrouble."""
         key = f"{caller.described.fingerprint}\x1f{call_key(messages, sampling)}"
-        if key in self._answers and not self._repeats:
+        if key in self._asked and not self._repeats:
             self.spent.saved += 1
-            return self._answers[key]
-        answer = self._answers[key] = await caller.ask(messages, sampling)
+            return await self._asked[key]
+        self._asked[key] = asyncio.ensure_future(caller.ask(messages, sampling))
+        answer = await self._asked[key]
         self.spent.add(answer)
         return answer

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 import msgspec
 
@@ -16,6 +18,10 @@ from core.selection.listwise import Run, slide, window_count
 from core.selection.method import Method, Terms
 from core.selection.permutation import Standing, in_prior_order, ranks_of, run_order
 from core.selection.prompts import Front
+from core.selection.turns import in_turn
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 NO_GREEDY = "the pool has no greedy candidate"
 NO_CANDIDATES = "there are no candidates"
@@ -143,10 +149,20 @@ class _Asking:
         """One window."""
         return read_ranking(await self.answer("select-list", shown), len(shown))
 
-    async def score(self, index: int, judge: Caller) -> Score:
-        """One pointwise score."""
-        answer = await self.answer("select-score", [index], judge)
-        return Score(candidate=index, score=read_score(answer))
+    async def scores(self, indexes: Sequence[int], judge: Caller) -> list[Score]:
+        """Pointwise scores, in the order of `indexes`."""
+
+        async def score(index: int) -> Score:
+            answer = await self.answer("select-score", [index], judge)
+            return Score(candidate=index, score=read_score(answer))
+
+        return await self.all(score, indexes)
+
+    async def all(
+        self, ask: Callable[[Item], Awaitable[Result]], items: Iterable[Item]
+    ) -> list[Result]:
+        """What each of several independent questions has for an answer, in their order."""
+        return [each async for each in in_turn(items, ask, self.caller.at_once)]
 
     def chosen(self, choice: int, **grounds: object) -> Selection:
         """The selection, before its cost is added."""
@@ -171,7 +187,7 @@ async def _by_list(asking: _Asking) -> Selection:
     tied = standing.tied(asking.terms.tau)
     if not asking.method.breaks_ties or len(tied) == 1:
         return asking.chosen(standing.first, **grounds)
-    scores = [await asking.score(index, asking.judge) for index in tied]
+    scores = await asking.scores(tied, asking.judge)
     executed = asking.candidates.executed
     best = min(
         scores,
@@ -190,10 +206,16 @@ async def _runs(asking: _Asking) -> tuple[tuple[Run, ...], Standing]:
     keys = [each.key for each in asking.candidates.executed]
     wanted = terms.runs(asking.method)
     runs: list[Run] = []
+
+    async def run(number: int) -> Run:
+        order = run_order(asking.method.shuffles, groups, terms.seed, asking.question, number)
+        return await slide(order, asking.rank, terms.window, terms.stride)
+
     while True:
-        order = run_order(asking.method.shuffles, groups, terms.seed, asking.question, len(runs))
-        runs.append(await slide(order, asking.rank, terms.window, terms.stride))
-        standing = Standing([ranks_of(run.final) for run in runs], groups, keys)
+        # The first run alone: it fills the engine's cache with what the others begin with.
+        several = asking.caller.at_once if runs else 1
+        runs += await asking.all(run, range(len(runs), min(len(runs) + several, wanted)))
+        standing = Standing([ranks_of(each.final) for each in runs], groups, keys)
         remaining = wanted - len(runs)
         settled = terms.early_stop and standing.settled(
             remaining, breaks_ties=asking.method.breaks_ties, tau=terms.tau
@@ -205,7 +227,7 @@ async def _runs(asking: _Asking) -> tuple[tuple[Run, ...], Standing]:
 
 async def _by_score(asking: _Asking) -> Selection:
     """Every candidate on its own; ties by the group's size, then by key."""
-    scores = [await asking.score(i, asking.caller) for i in range(len(asking.candidates.executed))]
+    scores = await asking.scores(in_prior_order(asking.candidates.groups), asking.caller)
     executed = asking.candidates.executed
     best = min(
         scores,
@@ -228,19 +250,20 @@ async def _by_pairs(asking: _Asking) -> Selection:
     settled by their keys, which are as good as a coin and know nothing of the pool's order."""
     candidates = asking.candidates
     everyone, group_of = in_prior_order(candidates.groups), candidates.group_of
-    duels = [
-        await _duel(asking, first, second)
+    pairs = [
+        (first, second)
         for place, first in enumerate(everyone)
         for second in everyone[place + 1 :]
         if group_of[first] != group_of[second]
     ]
+    duels = await asking.all(partial(_duel, asking), pairs)
     wins = Counter(duel.winner for duel in duels)
     if not asking.method.breaks_ties:
         shares = _shares(candidates, wins)
         group = min(range(len(shares)), key=lambda place: (-shares[place], place))
         choice = min(candidates.groups[group], key=lambda i: (-wins[i], candidates.executed[i].key))
         return asking.chosen(choice, duels=tuple(duels))
-    scores = [await asking.score(index, asking.judge) for index in range(len(everyone))]
+    scores = sorted(await asking.scores(everyone, asking.judge), key=lambda each: each.candidate)
     points = _points(candidates, duels)
     means = [sum(scores[index].value for index in group) / len(group) for group in candidates.groups]
     group = min(range(len(points)), key=lambda place: (-points[place], -means[place], place))
@@ -248,9 +271,9 @@ async def _by_pairs(asking: _Asking) -> Selection:
     return asking.chosen(choice, duels=tuple(duels), scores=tuple(scores))
 
 
-async def _duel(asking: _Asking, first: int, second: int) -> Duel:
+async def _duel(asking: _Asking, pair: tuple[int, int]) -> Duel:
     executed = asking.candidates.executed
-    shown = sorted((first, second), key=lambda index: executed[index].key)
+    shown = sorted(pair, key=lambda index: executed[index].key)
     place = read_letter(await asking.answer("select-choice", shown), 2)
     return Duel(first=shown[0], second=shown[1], winner=None if place is None else shown[place])
 
