@@ -92,7 +92,7 @@ def arms_of(runs: Iterable[RunMetrics], golds: Golds) -> tuple[Arm, ...]:
         for alike in groups.values()
         for by_order in alike
     ]
-    labels = _labels([group[0] for group in ordered])
+    labels = labels_of([group[0] for group in ordered])
     return tuple(
         Arm(label=label, runs=group, served=_served(group, golds))
         for label, group in zip(labels, ordered, strict=True)
@@ -111,6 +111,11 @@ def _served(group: Sequence[RunMetrics], golds: Golds) -> Mapping[str, frozenset
     return {run.run: served_by_memory(run.results, known) for run in group}
 
 
+def arm_of(label: str, run: RunMetrics, golds: Golds) -> Arm:
+    """One run as an arm of its own."""
+    return Arm(label=label, runs=(run,), served=_served((run,), golds))
+
+
 DISTINGUISHING: tuple[tuple[str, Callable[[RunMetrics], Any]], ...] = (
     ("layout", lambda run: run.settings.layout),
     ("model", lambda run: run.model.name),
@@ -125,8 +130,8 @@ DISTINGUISHING: tuple[tuple[str, Callable[[RunMetrics], Any]], ...] = (
 """What else a label says, where a strategy has several arms that differ in it."""
 
 
-def _labels(firsts: Sequence[RunMetrics]) -> list[str]:
-    """The shortest labels that tell the arms apart."""
+def labels_of(firsts: Sequence[RunMetrics]) -> list[str]:
+    """The shortest labels that tell runs apart, each of an arm of its own."""
     labels = [[run.settings.strategy] for run in firsts]
     for name, value in DISTINGUISHING:
         texts = [", ".join(label) for label in labels]
@@ -146,12 +151,19 @@ def compared(first: Arm, second: Arm) -> Comparison | None:
         for run in first.runs
         if run.settings.order_seed in theirs
     ]
+    return compared_over(first, second, common)
+
+
+def compared_over(
+    first: Arm, second: Arm, common: Sequence[tuple[RunMetrics, RunMetrics]]
+) -> Comparison | None:
+    """The paired difference over these runs of both; None where they share no judged question."""
     everything: dict[str, list[tuple[float, float]]] = {}
     unserved: dict[str, list[tuple[float, float]]] = {}
     tested: list[tuple[bool, bool]] | None = None
     for mine, other in common:
         served = (first.served or {}).get(mine.run, frozenset())
-        pairs = _paired(mine, other)
+        pairs = _rights(mine, other)
         for question, (a, b) in pairs.items():
             everything.setdefault(question, []).append((a, b))
             if question not in served:
@@ -169,13 +181,14 @@ def compared(first: Arm, second: Arm) -> Comparison | None:
     )
 
 
-def _paired(mine: RunMetrics, other: RunMetrics) -> dict[str, tuple[bool, bool]]:
-    theirs = {_key(result): result.right for result in other.judged}
-    return {
-        result.question.id: (result.right, theirs[_key(result)])
-        for result in mine.judged
-        if _key(result) in theirs
-    }
+def paired(mine: RunMetrics, other: RunMetrics) -> list[tuple[Result, Result]]:
+    """The questions that both runs hold, in the order of the first."""
+    theirs = {_key(result): result for result in other.results}
+    return [(result, theirs[_key(result)]) for result in mine.results if _key(result) in theirs]
+
+
+def _rights(mine: RunMetrics, other: RunMetrics) -> dict[str, tuple[bool, bool]]:
+    return {a.question.id: (a.right, b.right) for a, b in paired(mine, other) if a.judged and b.judged}
 
 
 def _key(result: Result) -> tuple[str, str]:

@@ -115,10 +115,11 @@ class Pace:
         self._seconds: dict[str, float] = {}
         self._questions: dict[str, int] = {}
 
-    def finished(self, strategy: str, seconds: float) -> None:
-        """One question took so long."""
-        self._seconds[strategy] = self._seconds.get(strategy, 0.0) + seconds
-        self._questions[strategy] = self._questions.get(strategy, 0) + 1
+    def finished(self, strategy: str, seconds: float, questions: int = 1) -> None:
+        """So many questions took so long together."""
+        if questions:
+            self._seconds[strategy] = self._seconds.get(strategy, 0.0) + seconds
+            self._questions[strategy] = self._questions.get(strategy, 0) + questions
 
     def left(self, waiting: Mapping[str, int]) -> float | None:
         """Seconds that `waiting` questions, by strategy, will take; None before the first."""

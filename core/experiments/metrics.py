@@ -6,6 +6,7 @@ The counts that every face shows are `core.run.figures`; this adds what a study 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy, deepcopy
 
 import msgspec
 
@@ -185,14 +186,18 @@ class RunMetrics(msgspec.Struct, frozen=True, kw_only=True):
 
 def metrics_of(events: Iterable[AnyEvent]) -> RunMetrics:
     """Read a run from its events. Raises ValueError where they do not begin with RunStarted."""
-    reading = _Reading()
+    reading = Reading()
     for event in events:
         reading.apply(event)
     return reading.metrics()
 
 
-class _Reading:
+class Reading:
+    """A run as far as its events have been read; one that goes on is read on."""
+
     def __init__(self) -> None:
+        self.seq = 0
+        """Number of the last event that was read."""
         self.figures = Figures()
         self.opening: RunStarted | None = None
         self.attempts: dict[int, dict[int, Attempt]] = {}
@@ -203,6 +208,8 @@ class _Reading:
         self.database = self.retrieval = self.embedding = 0.0
 
     def apply(self, event: AnyEvent) -> None:
+        """Take in the next event."""
+        self.seq = event.seq
         self.figures.apply(event)
         match event:
             case RunStarted():
@@ -243,6 +250,8 @@ class _Reading:
         )
 
     def metrics(self) -> RunMetrics:
+        """What the run came to so far. Later events change nothing in it. Raises ValueError where
+        the events did not begin with RunStarted."""
         opening = self.opening
         if opening is None:
             raise ValueError("a run's events begin with RunStarted")
@@ -252,14 +261,14 @@ class _Reading:
             model=opening.model,
             problems=opening.problems,
             versions=opening.versions,
-            figures=self.figures,
+            figures=deepcopy(self.figures),
             results=tuple(self._result(*place) for place in enumerate(opening.questions)),
-            initial=self.initial,
-            repairing=self.repairing,
+            initial=copy(self.initial),
+            repairing=copy(self.repairing),
             database_seconds=self.database,
             retrieval_seconds=self.retrieval,
             embedding_seconds=self.embedding,
-            memories=self.memories,
+            memories=dict(self.memories),
         )
 
     def _result(self, position: int, question: Question) -> Result:

@@ -23,7 +23,7 @@ CAVEATS = (
 
 
 class Curve(msgspec.Struct, frozen=True, kw_only=True):
-    """Accuracy over the first 1, 2, 3, ... questions of the stream, mean over the orders."""
+    """Accuracy over the first 1, 2, 3, ... questions of the stream, mean over the complete orders."""
 
     label: str
     values: tuple[float, ...]
@@ -103,7 +103,7 @@ def report_of(
         notes=(*CAVEATS, *_notes(ordered, golds)),
         tables=tables.tables_of(arms, benchmarks or {}, labels or {}),
         listings=listings_of(arms),
-        curves=tuple(_curve(arm) for arm in arms),
+        curves=curves_of(arms),
         points=tuple(point for arm in arms if (point := _point(arm))),
         stories=stories,
         memories={
@@ -146,8 +146,16 @@ def _notes(runs: Sequence[RunMetrics], golds: Golds | None) -> list[str]:
     return notes
 
 
+def curves_of(arms: Sequence[Arm]) -> tuple[Curve, ...]:
+    """One curve an arm."""
+    return tuple(_curve(arm) for arm in arms)
+
+
 def _curve(arm: Arm) -> Curve:
-    curves = [accuracy_along(run.results) for run in arm.runs]
+    """Over the orders that are complete; where none is, over the one that is furthest."""
+    complete = [run for run in arm.runs if run.complete]
+    runs = complete or [max(arm.runs, key=lambda run: run.figures.finished)]
+    curves = [accuracy_along(run.results) for run in runs]
     shortest = min(len(curve) for curve in curves)
     values = tuple(sum(curve[n] for curve in curves) / len(curves) for n in range(shortest))
     return Curve(label=arm.label, values=values)

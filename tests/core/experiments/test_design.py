@@ -101,3 +101,10 @@ def test_the_rest_is_estimated_by_each_strategys_own_pace() -> None:
 def test_what_is_left_counts_all_cells_of_a_strategy() -> None:
     cells = experiment().cells()
     assert unfinished(cells, {cells[1].run: 9, cells[3].run: 4}) == {"none": 18, "merit": 5}
+
+
+def test_what_was_finished_earlier_counts_at_once() -> None:
+    pace = Pace()
+    pace.finished("merit", 30.0, questions=10)
+    pace.finished("none", 0.0, questions=0)
+    assert pace.left({"merit": 5, "none": 2}) == pytest.approx(7 * 3.0)
