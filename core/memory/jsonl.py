@@ -7,9 +7,7 @@ first, so that an entry that somebody rejected stays rejected wherever it travel
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,6 +16,7 @@ import msgspec
 
 from core.errors import MeritoError
 from core.memory.entry import FORMAT_VERSION, MemoryEntry, Polarity, ReviewDecision
+from core.whole_file import whole_file
 
 FILES = {Polarity.POSITIVE: "positives.jsonl", Polarity.NEGATIVE: "negatives.jsonl"}
 
@@ -51,7 +50,8 @@ def write(folder: Path, memories: Iterable[Reviewed]) -> dict[Polarity, int]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for polarity, name in FILES.items():
-            _replace(folder / name, b"".join(lines[polarity]))
+            with whole_file(folder / name) as file:
+                file.writelines(lines[polarity])
     except OSError as error:
         problem = f"Cannot write the memories to {folder}: {error.strerror or error}."
         raise MeritoError(problem, "Name a folder that can be written.") from error
@@ -145,16 +145,3 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     except OSError as error:
         problem = f"Cannot read {path}: {error.strerror or error}."
         raise MeritoError(problem, "Name a file that an export wrote.") from error
-
-
-def _replace(path: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

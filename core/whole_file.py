@@ -1,0 +1,42 @@
+"""A file that is complete or not there: whoever looks sees the old one or the new one, never half."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from core.errors import MeritoError
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Write `path` anew: the block's bytes take its place when the block ends, and are thrown away
+    where it raises. What is no ordinary file (a device, a pipe) is written as it is.
+
+    Raises MeritoError that names the file where it cannot be written.
+    """
+    path = path.expanduser()
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
+                yield file
+            return
+        path = path.resolve()
+        # Not mkstemp: what is made to be shared gets the permissions that the user's files have.
+        draft = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}")
+        try:
+            with draft.open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as wrong:
+        raise MeritoError(
+            f"{path} cannot be written: {wrong.strerror or wrong}.", "Name another file."
+        ) from wrong

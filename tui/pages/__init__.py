@@ -1,0 +1,1 @@
+"""Pages: what a stakeholder opens in a browser without installing anything."""
