@@ -147,7 +147,16 @@ class Anatomy:
         )
 
     def _query_constraints(self) -> QueryConstraints:
-        return QueryConstraints()
+        """What the query does without, and what it has that is easily got wrong."""
+        select = self._first_select()
+        there = self.keys
+        return QueryConstraints(
+            avoid_unnecessary_distinct=select is not None and select.args.get("distinct") is None,
+            avoid_extra_join="join_path" not in there,
+            avoid_wrong_aggregation_column="aggregation" in there,
+            avoid_extra_filter=True,
+            prefer_schema_defined_columns=True,
+        )
 
     # How
 

@@ -14,6 +14,7 @@ from core.selection.anatomy import Anatomy
 from core.selection.calls import Caller
 from core.selection.prompts import template
 from core.selection.specification import (
+    FORMS,
     Invalid,
     Specification,
     SpecificationMemory,
@@ -24,8 +25,9 @@ from core.selection.specification import (
 from core.selection.training import Training, TrainingPair
 from core.selection.turns import in_turn
 
-TRIES = 3
-ANSWER_TOKENS = 768
+TRIES = 2
+ANSWER_TOKENS = 512
+"""About twice what a long query's specification takes; an answer that goes on and on is cut."""
 _RETRY_TEMPERATURE = 0.5
 """A second answer at temperature 0 would be the first one again."""
 _SCHEMA_SHARE = 0.5
@@ -58,7 +60,7 @@ async def distil(pair: TrainingPair, training: Training, caller: Caller) -> Buil
     """One memory. An answer that is not valid is asked for again, then the syntax tree has to do."""
     anatomy = Anatomy(pair.gold, pair.question, training.schemas[pair.database])
     messages = _prompt(pair, training, anatomy, caller.described.context_tokens)
-    constraint = msgspec.json.encode(json_schema(anatomy.keys, anatomy.constructs)).decode()
+    constraint = msgspec.json.encode(json_schema(anatomy.rebuilt())).decode()
     rejected: list[str] = []
     for attempt in range(TRIES):
         sampling = ConstrainedSampling(
@@ -112,7 +114,8 @@ def _prompt(
             "evidence": pair.evidence.strip(),
             "sql": pair.gold.strip(),
             "constructs": ", ".join(anatomy.constructs),
-            "keys": asked_keys(anatomy.keys, anatomy.constructs),
+            "forms": FORMS,
+            "keys": asked_keys(anatomy.rebuilt()),
         }
     )
     return (Message("user", plain(text)),)

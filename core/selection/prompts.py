@@ -27,7 +27,8 @@ FORMS: dict[str, Form] = {
     "select-candidate": Form(frozenset({"letter", "sql", "result"}), frozenset({"note"})),
     "select-memory": Form(frozenset({"question", "specification"})),
     "specification": Form(
-        frozenset({"schema", "question", "sql", "keys"}), frozenset({"evidence", "constructs"})
+        frozenset({"schema", "question", "sql", "forms", "keys"}),
+        frozenset({"evidence", "constructs"}),
     ),
 }
 """Every template of `templates/`, by the name of its file without `.txt`."""

@@ -7,7 +7,7 @@ syntax tree, so an answer of the model can be checked, and constrained, for each
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -79,14 +79,14 @@ class OutputForm(_Part, frozen=True, omit_defaults=False):
     format: Format = "custom"
 
 
-class QueryConstraints(_Part, frozen=True, omit_defaults=False):
-    """Decoding: what must not happen without need."""
+class QueryConstraints(_Part, frozen=True):
+    """Decoding: what must not happen without need. Only flags that hold are written."""
 
-    avoid_unnecessary_distinct: bool = True
-    avoid_extra_join: bool = True
-    avoid_wrong_aggregation_column: bool = True
-    avoid_extra_filter: bool = True
-    prefer_schema_defined_columns: bool = True
+    avoid_unnecessary_distinct: bool = False
+    avoid_extra_join: bool = False
+    avoid_wrong_aggregation_column: bool = False
+    avoid_extra_filter: bool = False
+    prefer_schema_defined_columns: bool = False
 
 
 class ExtraKeyword(_Part, frozen=True):
@@ -180,36 +180,53 @@ def read_specification(answer: str, keys: Sequence[str], constructs: Sequence[st
     return found
 
 
-def json_schema(keys: Sequence[str], constructs: Sequence[str]) -> dict[str, Any]:
-    """The JSON schema of one pair's specification, for engines that can hold an answer to it."""
-    properties: dict[str, Any] = {key: _object(PARTS[key]) for key in keys}
-    entry = _object(ExtraKeyword)
-    if constructs:
-        entry["properties"]["keyword"] = {"enum": list(constructs)}
-    count = len(constructs)
-    properties["extra_keywords"] = {
-        "type": "array",
-        "items": entry,
-        "minItems": count,
-        "maxItems": count,
+def json_schema(expected: Specification) -> dict[str, Any]:
+    """The JSON schema of one pair's specification, for engines that can hold an answer to it: the
+    keys, fields and constructs that `expected` has, which is made from the pair's syntax tree."""
+    properties: dict[str, Any] = {
+        key: _object(PARTS[key], fields) for key, fields in _outline(expected).items()
     }
+    constructs = [each.keyword for each in expected.extra_keywords]
+    properties["extra_keywords"] = _extra_keywords(constructs) if constructs else {"const": []}
+    return _closed(properties, list(properties))
+
+
+def _outline(expected: Specification) -> dict[str, list[str]]:
+    """Its keys with the fields that each has; the flags are the model's to choose."""
+    there = {key: getattr(expected, key) for key in PARTS if getattr(expected, key) is not None}
+    found = {key: list(msgspec.to_builtins(part)) for key, part in there.items()}
+    return found | {"query_constraints": []} if "query_constraints" in found else found
+
+
+def _extra_keywords(constructs: Sequence[str]) -> dict[str, Any]:
+    """One entry for each construct, in their order: none twice, and none left out."""
+    entries = []
+    for name in constructs:
+        entry = _object(ExtraKeyword, ExtraKeyword.__struct_fields__)
+        entry["properties"]["keyword"] = {"const": name}
+        entries.append(entry)
+    count = len(constructs)
+    return {"type": "array", "prefixItems": entries, "minItems": count, "maxItems": count}
+
+
+def _object(part: type[_Part], required: Collection[str]) -> dict[str, Any]:
+    """One part's schema with these fields, every one required, so that nothing is left out in
+    silence; where none is, all are there to choose from."""
+    (schema,), definitions = msgspec.json.schema_components([part])
+    found: dict[str, Any] = dict(definitions[schema["$ref"].rpartition("/")[2]])
+    fields = {
+        name: _without_default(field)
+        for name, field in found["properties"].items()
+        if name in required or not required
+    }
+    return _closed(fields, [name for name in fields if name in required])
+
+
+def _closed(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _object(part: type[_Part]) -> dict[str, Any]:
-    """One part's schema, every field required, so that nothing is left out in silence."""
-    (schema,), definitions = msgspec.json.schema_components([part])
-    found: dict[str, Any] = dict(definitions[schema["$ref"].rpartition("/")[2]])
-    fields = {name: _without_default(each) for name, each in found["properties"].items()}
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
+        "required": required,
         "additionalProperties": False,
     }
 
@@ -232,13 +249,19 @@ _SHAPES = {
     '"usage": "..."}',
     "output_form": f'{{"result_shape": one of {"/".join(get_args(ResultShape))}, "return_columns": '
     f'[...], "distinct": true or false, "format": one of {"/".join(get_args(Format))}}}',
-    "query_constraints": "{"
-    + ", ".join(f'"{name}": true or false' for name in QueryConstraints.__struct_fields__)
-    + "}",
+    "query_constraints": '{"avoid_extra_join": true, ...}, those of '
+    f"{', '.join(QueryConstraints.__struct_fields__)} that matter here",
+    "extra_keywords": '[{"keyword": "...", "usage": "one sentence"}, ...]',
 }
 
+FORMS = "\n".join(f'"{key}": {shape}' for key, shape in _SHAPES.items())
+"""Every key with the form of its value, as the prompt tells it."""
 
-def asked_keys(keys: Sequence[str], constructs: Sequence[str]) -> str:
-    """The keys as the prompt asks for them, one a line with the form of its value."""
-    extra = '[{"keyword": "...", "usage": "one sentence"}, ...]' if constructs else "[]"
-    return "\n".join([*(f'"{key}": {_SHAPES[key]}' for key in keys), f'"extra_keywords": {extra}'])
+
+def asked_keys(expected: Specification) -> str:
+    """The keys as the prompt asks for them, with the fields that matter."""
+    asked = [
+        f"{key} ({', '.join(names)})" if names else key for key, names in _outline(expected).items()
+    ]
+    extra = "extra_keywords" if expected.extra_keywords else "extra_keywords (which is [] here)"
+    return ", ".join([*asked, extra])

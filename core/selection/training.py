@@ -51,6 +51,8 @@ def read_training(
     pairs, problems = _pairs(read_records(path))
     if limit is not None and limit < len(pairs):
         pairs = random.Random(seed).sample(pairs, limit)
+    # Pairs of one database after one another: their prompts begin alike.
+    pairs.sort(key=lambda pair: pair.database)
     schemas: dict[str, Schema] = {}
     kept = []
     for pair in pairs:

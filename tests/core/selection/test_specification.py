@@ -15,7 +15,6 @@ from core.selection.anatomy import Anatomy
 from core.selection.building import TRIES, build
 from core.selection.calls import Caller
 from core.selection.specification import (
-    PARTS,
     Invalid,
     Specification,
     json_schema,
@@ -160,11 +159,15 @@ def test_truth_in_quotes_is_read_and_words_around_the_object_are_passed_over() -
     assert found.distinct is True
 
 
-def test_the_schema_for_engines_asks_for_these_keys_and_constructs_alone() -> None:
-    schema = json_schema(("output_form",), ("UNION",))
-    assert schema["required"] == ["output_form", "extra_keywords"]
-    assert schema["properties"]["extra_keywords"]["items"]["properties"]["keyword"]["enum"] == ["UNION"]
-    assert set(json_schema(tuple(PARTS), ())["properties"]) == {*PARTS, "extra_keywords"}
+def test_the_schema_for_engines_asks_for_what_the_query_has_and_no_more() -> None:
+    schema = json_schema(Anatomy("SELECT count(*) FROM item UNION SELECT 1").rebuilt())
+    wanted = ["schema_grounding", "aggregation", "output_form", "query_constraints", "extra_keywords"]
+    assert schema["required"] == wanted
+    assert set(schema["properties"]["aggregation"]["properties"]) == {"aggregate_functions"}
+    (entry,) = schema["properties"]["extra_keywords"]["prefixItems"]
+    assert entry["properties"]["keyword"] == {"const": "UNION"}
+    assert schema["properties"]["query_constraints"]["required"] == []
+    assert json_schema(Anatomy("SELECT 1").rebuilt())["properties"]["extra_keywords"] == {"const": []}
 
 
 def training(*golds: str) -> Training:
@@ -192,8 +195,9 @@ async def test_a_valid_answer_is_the_memory() -> None:
     assert isinstance(model.calls[0][1], ConstrainedSampling)
     prompt = model.calls[0][0][0].content
     assert "UNION" in prompt
-    assert '"filter_semantics"' in prompt
-    assert '"aggregation"' not in prompt
+    asked = prompt.partition("exactly these keys: ")[2]
+    assert "filter_semantics (conditions)" in asked
+    assert "aggregation" not in asked
 
 
 async def test_an_invalid_answer_is_asked_for_again_with_another_seed() -> None:
