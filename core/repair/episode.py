@@ -120,8 +120,10 @@ class Episode:
 
     async def _initial(self) -> AsyncGenerator[AnyEvent, None]:
         prompt = prompting.initial(self.equipment, self.history.question)
-        async for event in self._write_and_try(0, prompt, GREEDY, shared=True):
-            yield event
+        key = prediction_key(self.equipment.described, prompt, GREEDY)
+        async with self.equipment.jobs.first(key):
+            async for event in self._write_and_try(0, prompt, GREEDY, key=key):
+                yield event
 
     async def _repair(self, attempt: int) -> AsyncGenerator[AnyEvent, None]:
         equipment, history, strategy = self.equipment, self.history, self.equipment.strategy
@@ -168,9 +170,10 @@ class Episode:
         return Sampling(temperature=temperature, top_p=strategy.top_p, seed=seed)
 
     async def _write_and_try(
-        self, attempt: int, prompt: Prompt, sampling: Sampling, *, shared: bool = False
+        self, attempt: int, prompt: Prompt, sampling: Sampling, *, key: str = ""
     ) -> AsyncGenerator[AnyEvent, None]:
-        """One draft: the call, what was found in the answer, and its trial."""
+        """One draft: the call, what was found in the answer, and its trial. `key` is that of a
+        prediction which other runs share."""
         equipment, position, stamp = self.equipment, self.history.position, self.equipment.stamp
         yield stamp(
             PromptSent,
@@ -182,8 +185,7 @@ class Episode:
             sampling=sampling,
             hints=tuple(self.history.hints),
         )
-        key = prediction_key(equipment.described, prompt, sampling) if shared else ""
-        stored = equipment.predictions.prediction(key) if shared else None
+        stored = equipment.predictions.prediction(key) if key else None
         finished = stored
         if finished is None:
             async for piece in answer(equipment, prompt, sampling, position, attempt):

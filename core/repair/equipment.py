@@ -18,6 +18,7 @@ from core.repair.experience import Experience
 from core.repair.strategy import Strategy
 from core.run.control import Control
 from core.run.events import RunSettings
+from core.run.jobs import Jobs
 from core.run.stamp import Stamp
 
 
@@ -54,6 +55,7 @@ class Equipment:
     stamp: Stamp
     predictions: Predictions = field(default_factory=NoPredictions)
     retries: RetryPolicy = field(default_factory=RetryPolicy)
+    jobs: Jobs = field(default_factory=Jobs)
     schema_tokens: int = 8000
     """Room for the schema in a prompt; a larger schema loses what is least related."""
     _schemas: dict[str, Schema] = field(default_factory=dict)

@@ -64,6 +64,11 @@ class Run:
     async def events(self) -> AsyncGenerator[AnyEvent, None]:
         """Every event in order, ending with RunEnded. Raises ModelTrouble after it where the model
         failed for good; the run can then be resumed."""
+        async with aclosing(self._unnumbered()) as events:
+            async for event in events:
+                yield self.equipment.stamp.numbered(event)
+
+    async def _unnumbered(self) -> AsyncGenerator[AnyEvent, None]:
         stamp = self.equipment.stamp
         yield self._opening()
         self.equipment.experience.start(self.progress.entries)
