@@ -188,7 +188,12 @@ def json_schema(expected: Specification) -> dict[str, Any]:
     }
     constructs = [each.keyword for each in expected.extra_keywords]
     properties["extra_keywords"] = _extra_keywords(constructs) if constructs else {"const": []}
-    return _closed(properties, list(properties))
+    return {**_closed(properties, list(properties)), "x-guidance": _COMPACT}
+
+
+_COMPACT = {"whitespace_flexible": False, "key_separator": ": ", "item_separator": ", "}
+"""llguidance's own word for JSON on one line: every line break and indent is a token to be written.
+Engines that do not know it pass it over."""
 
 
 def _outline(expected: Specification) -> dict[str, list[str]]:
