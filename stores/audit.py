@@ -12,6 +12,7 @@ import msgspec
 
 from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState
 from core.run.events import (
+    EpisodeStarted,
     MemoriesRetrieved,
     ReviewsApplied,
     RunResumed,
@@ -43,12 +44,25 @@ class _Lesson(msgspec.Struct, frozen=True):
     confirmed: bool
 
 
+class _Moment(msgspec.Struct, frozen=True):
+    """What was final and decided when an episode began."""
+
+    number: int
+    states: dict[str, ReviewState]
+
+
 class _Sight(msgspec.Struct):
-    """What a run may see, as far as the walk through its events has come."""
+    """What a run may see, as far as the walk through its events has come. A new decision makes a new
+    `states`: an episode goes on seeing the one that it began with."""
 
     opening: RunStarted
     began: int
     states: dict[str, ReviewState]
+    episodes: dict[int, _Moment]
+
+    def moment(self, event: MemoriesRetrieved, number: int) -> _Moment:
+        """What counts for an episode's retrievals."""
+        return self.episodes.get(event.position) or _Moment(number, self.states)
 
 
 class Audit:
@@ -73,7 +87,7 @@ class Audit:
         for number, event in _events(self._ledger):
             match event:
                 case RunStarted():
-                    self._runs[event.run] = _Sight(event, number, dict(self._decided))
+                    self._runs[event.run] = _Sight(event, number, dict(self._decided), {})
                 case RunResumed() if event.run in self._runs:
                     self._runs[event.run].states = dict(self._decided)
                 case EntryReviewed():
@@ -83,7 +97,11 @@ class Audit:
                 case ReviewsApplied():
                     self._decide(event.decisions)
                     if event.run in self._runs:
-                        self._runs[event.run].states |= _states(event.decisions)
+                        sight = self._runs[event.run]
+                        sight.states = sight.states | _states(event.decisions)
+                case EpisodeStarted() if event.run in self._runs:
+                    sight = self._runs[event.run]
+                    sight.episodes.setdefault(event.position, _Moment(number, sight.states))
                 case MemoriesRetrieved() if runs is None or event.run in runs:
                     yield from self._of_retrieval(number, event)
                 case _:
@@ -104,7 +122,7 @@ class Audit:
             for ranked in channel.candidates
         }
         shown = {entry.id: entry for entry in event.entries}
-        asked = _asked(event, sight)
+        asked, moment = _asked(event, sight), sight.moment(event, number)
         for memory in sorted(named.keys() | shown.keys()):
             self.checked += 1
             lesson = self._lessons.get(memory)
@@ -114,11 +132,12 @@ class Audit:
             case = _Case(
                 lesson=lesson,
                 number=number,
+                began=moment.number,
                 run=event.run,
                 position=event.position,
                 asked=asked,
                 sight=sight,
-                state=sight.states.get(memory) or _first_state(lesson),
+                state=moment.states.get(memory) or _first_state(lesson),
                 claim=named.get(memory),
                 entry=shown.get(memory),
             )
@@ -132,6 +151,8 @@ class _Case(msgspec.Struct, frozen=True, kw_only=True):
 
     lesson: _Lesson
     number: int
+    began: int
+    """The number of the event with which the episode began."""
     run: str
     position: int
     asked: str
@@ -188,6 +209,11 @@ RULES: tuple[Rule, ...] = (
         lambda _case: "its episode had not ended yet",
     ),
     (
+        "overlapping",
+        lambda case: case.own and case.lesson.number > case.began,
+        lambda _case: "its episode was not final when this one began",
+    ),
+    (
         "same question",
         lambda case: case.lesson.source_key == case.asked,
         lambda _case: "it was learned from the same question",
@@ -241,6 +267,7 @@ KINDS = tuple(
     for kind in (
         RunStarted,
         RunResumed,
+        EpisodeStarted,
         EntryImported,
         EntryReviewed,
         ReviewsApplied,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 import msgspec
 
 from core.errors import MeritoError
+from core.memory.entry import ReviewState
 from core.models.chat import Answer, ModelDescription
 from core.question import Question
 from core.run.events import (
@@ -14,7 +16,9 @@ from core.run.events import (
     AnyEvent,
     AttemptJudged,
     EpisodeEnded,
+    EpisodeOutcome,
     EpisodeStarted,
+    JudgementAwaited,
     ReflectionWritten,
     RunResumed,
     RunSettings,
@@ -53,6 +57,15 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         return self.state == FINISHED
 
 
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a run is, with what it was asked to do."""
+
+    record: RunRecord
+    settings: RunSettings
+    outcomes: Mapping[EpisodeOutcome, int]
+    """Final episodes by outcome."""
+
+
 class ResumeState(msgspec.Struct, frozen=True, kw_only=True):
     """All that is needed to go on with a run."""
 
@@ -74,7 +87,19 @@ SELECT id, started, last_at, state, dataset, strategy, model, questions, session
 FROM runs
 """
 
-CLOSES_A_GROUP = (EpisodeStarted, AttemptJudged, ReflectionWritten)
+SEEN = """
+WITH began AS (
+    SELECT number FROM events JOIN episodes USING (run)
+    WHERE run = :run AND position = :position AND seq = first_seq)
+SELECT m.id, coalesce(
+    (SELECT state FROM reviews r WHERE r.memory = m.id AND r.number < began.number
+        ORDER BY r.number DESC, r.place DESC LIMIT 1),
+    CASE m.confirmed WHEN 1 THEN 'approved' ELSE 'pending' END)
+FROM began, memories m
+WHERE m.id IN (SELECT memory FROM reviews, began WHERE reviews.number > began.number)
+"""
+
+CLOSES_A_GROUP = (EpisodeStarted, JudgementAwaited, AttemptJudged, ReflectionWritten)
 """After these an unfinished episode can be taken up; what came later is done again."""
 
 
@@ -91,6 +116,35 @@ class RunReading(Ledger):
         ids = [row[0] for row in self.rows("SELECT id FROM runs ORDER BY started, id")]
         wanted = ids[-1] if ids and name == LAST else chosen(name, ids, "run")
         return self._records("WHERE id = ?", wanted)[0]
+
+    def standings(self, known: Mapping[str, int] | None = None) -> list[Standing]:
+        """The runs that have another last event than `known` says, by id; all of them where nothing
+        is known. The newest first. Costs next to nothing where nothing moved."""
+        known = known or {}
+        heads = self.rows("SELECT id, last_seq FROM runs")
+        moved = canonical([run for run, last in heads if known.get(run) != last])
+        if moved == "[]":
+            return []
+        within = "IN (SELECT value FROM json_each(?))"
+        with self.snapshot():
+            records = self._records(f"WHERE id {within} ORDER BY started DESC, id", moved)
+            settings = dict(self.rows(f"SELECT id, settings FROM runs WHERE id {within}", (moved,)))
+            counts = self.rows(
+                "SELECT run, outcome, count(*) FROM episodes WHERE outcome IS NOT NULL"
+                f" AND run {within} GROUP BY run, outcome",
+                (moved,),
+            )
+        outcomes: dict[str, dict[EpisodeOutcome, int]] = {}
+        for run, outcome, count in counts:
+            outcomes.setdefault(run, {})[EpisodeOutcome(outcome)] = count
+        return [
+            Standing(
+                record=record,
+                settings=msgspec.json.decode(settings[record.id], type=RunSettings),
+                outcomes=outcomes.get(record.id, {}),
+            )
+            for record in records
+        ]
 
     def find_run(self, settings: RunSettings) -> RunRecord | None:
         """The newest unfinished run with equal settings, if there is one."""
@@ -162,6 +216,7 @@ class RunReading(Ledger):
         return Progress(
             finished=finished,
             unfinished={row[0]: self._committed(record.id, row[0]) for row in open_positions},
+            seen={row[0]: self._seen(record.id, row[0]) for row in open_positions},
             next_seq=record.last_seq + 1,
             entries=tuple(ending.memory for ending in finished.values() if ending.memory),
         )
@@ -183,6 +238,11 @@ class RunReading(Ledger):
                 whole += group
                 group = []
         return tuple(whole)
+
+    def _seen(self, run: str, position: int) -> dict[str, ReviewState]:
+        """The review states in which an episode began, of memories decided about since."""
+        rows = self.rows(SEEN, {"run": run, "position": position})
+        return {row[0]: ReviewState(row[1]) for row in rows}
 
     def _of_kind(self, run: str, kind: str) -> list[AnyEvent]:
         return self.decoded(

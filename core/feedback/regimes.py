@@ -67,7 +67,7 @@ class OperatorRegime:
         self, question: Question, sql: str, execution: Execution, position: int, attempt: int
     ) -> Verdict:
         """Wait for the person's word. Raises control.Stopped where the run is stopped meanwhile."""
-        failed = _failed(execution, self.confirms)
+        failed = not_run(execution, self.confirms)
         if failed is not None:
             return failed
         word = await self._control.judgement(position, attempt)
@@ -98,7 +98,7 @@ class ExecutionRegime:
         self, question: Question, sql: str, execution: Execution, position: int, attempt: int
     ) -> Verdict:
         """Right where it ran (and returned rows, where they are required)."""
-        failed = _failed(execution, self.confirms)
+        failed = not_run(execution, self.confirms)
         if failed is not None:
             return failed
         if self._require_rows and not execution.rows:
@@ -106,7 +106,7 @@ class ExecutionRegime:
         return Verdict(status=Status.CORRECT, judge=self.name)
 
 
-def _failed(execution: Execution, confirms: bool) -> Verdict | None:
+def not_run(execution: Execution, confirms: bool) -> Verdict | None:
     """The verdict on what did not run, which needs no judge: the database said it."""
     if execution.outcome is Outcome.OK:
         return None

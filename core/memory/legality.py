@@ -25,6 +25,7 @@ Mask = NDArray[np.bool_]
 
 _TYPES = {failure: number for number, failure in enumerate(FailureType)}
 _STATES = {state: number for number, state in enumerate(ReviewState)}
+_BY_NUMBER = tuple(ReviewState)
 
 
 class Candidates(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +78,10 @@ class Facts:
         """Apply a review decision."""
         self._state[row] = _STATES[state]
 
+    def state(self, row: int) -> ReviewState:
+        """The review state in force."""
+        return _BY_NUMBER[int(self._state.values[row])]
+
     def legal(self, asking: Asking, policy: RetrievalPolicy) -> Mask:
         """L of both polarities: causality and review, and whose memories the strategy wants."""
         legal = self._reviewed(asking) & self._causal(asking)
@@ -118,6 +123,11 @@ class Facts:
 
     def _reviewed(self, asking: Asking) -> Mask:
         state = self._state.values
+        if asking.seen:
+            state = state.copy()
+            for memory, then in asking.seen.items():
+                if (row := self._rows.get(memory)) is not None:
+                    state[row] = _STATES[then]
         allowed: Mask = state == _STATES[ReviewState.APPROVED]
         if asking.include_pending:
             allowed |= state == _STATES[ReviewState.PENDING]

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from core.feedback.verdict import FailureType
-from core.memory.entry import Polarity
+from core.memory.entry import Polarity, ReviewState
 
 DatabaseRule = Literal["any", "same", "other", "same-first"]
 
@@ -89,3 +89,5 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     only: frozenset[str] | None = None
     """The run's own entries that this episode may see, where episodes overlap; None is all with a
     lower position. The position rule holds all the same."""
+    seen: dict[str, ReviewState] = {}
+    """Review states as the asker sees them, where people have decided since it began."""

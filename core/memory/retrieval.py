@@ -91,6 +91,12 @@ class MemoryIndex:
                 raise MeritoError(f"There is no memory {memory}.", "See `merito memory list`.")
             self._facts.set_state(row, state)
 
+    def state(self, memory: str) -> ReviewState | None:
+        """The review state in force; None where there is no such memory."""
+        with self._lock:
+            row = self._facts.row(memory)
+            return None if row is None else self._facts.state(row)
+
     def retrieve(
         self,
         query: RetrievalQuery,

@@ -17,7 +17,7 @@ from core.repair.equipment import Equipment
 from core.repair.hinting import hints_for_attempt
 from core.repair.history import History
 from core.repair.lesson import entry_of
-from core.repair.trial import attempt_sql, corrected_by_hand
+from core.repair.trial import asked_again, attempt_sql, corrected_by_hand
 from core.run.events import (
     AnswerWritten,
     AnyEvent,
@@ -41,11 +41,15 @@ class Episode:
         self._began = time.monotonic()
 
     async def play(self) -> AsyncGenerator[AnyEvent, None]:
-        """All events from here to EpisodeEnded, which is not yielded but left to `ending`.
+        """All events from here to EpisodeEnded, which is not yielded but left to `ending`. Where an
+        interruption came while a person was asked, they are asked again about the same rows.
 
         Raises QuestionBroken, ModelTrouble, Stopped; the history then holds what was finished.
         """
         history = self.history
+        if history.awaiting is not None:
+            async for event in self._keep(asked_again(self.equipment, history, history.awaiting)):
+                yield event
         if not history.attempts:
             await self.equipment.control.checkpoint()
             async for event in self._keep(self._initial()):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +21,16 @@ from core.memory.texts import RetrievalQuery, dense_memory_text
 from core.models.chat import ModelTrouble
 
 Vector = NDArray[np.float32]
+
+
+@dataclass
+class Sight:
+    """What an open episode may see of what changes while it is open."""
+
+    overlapping: frozenset[int] = frozenset()
+    """Lower positions that were not final when it began."""
+    seen: dict[str, ReviewState] = field(default_factory=dict)
+    """Review states as they were when it began, of memories decided about since."""
 
 
 class VectorShelf(Protocol):
@@ -76,6 +87,9 @@ class Experience:
         self._include_pending = include_pending
         self._shelf: VectorShelf = shelf or NoShelf()
         self._own: tuple[MemoryEntry, ...] = ()
+        self._places: dict[str, int] = {}
+        """Position by id, of the entries that this run taught."""
+        self._sights: dict[int, Sight] = {}
         self._index: MemoryIndex | None = None
         self._vectors: dict[str, Vector] = {}
         self._loading: asyncio.Task[MemoryIndex] | None = None
@@ -83,7 +97,23 @@ class Experience:
     def start(self, own: Sequence[MemoryEntry]) -> None:
         """Load library and the run's earlier entries in the background, while the model works."""
         self._own = tuple(own)
+        self._places = {entry.id: entry.provenance.position for entry in own}
         self._loading = asyncio.get_running_loop().create_task(self._loaded(self._own))
+
+    def begin(
+        self,
+        position: int,
+        overlapping: Collection[int] = (),
+        seen: Mapping[str, ReviewState] | None = None,
+    ) -> None:
+        """Fix what the episode at `position` may recall: what `overlapping` ones teach comes too
+        late for it, and so do decisions from now on. `seen` holds older states, for an episode that
+        began in an earlier session."""
+        self._sights[position] = Sight(frozenset(overlapping), dict(seen or {}))
+
+    def end(self, position: int) -> None:
+        """The episode at `position` is final and asks no more."""
+        self._sights.pop(position, None)
 
     async def recall(
         self,
@@ -97,6 +127,7 @@ class Experience:
         with _encoder_trouble():
             index = await self._ready()
             vector = await embedded(self._encoder, query) if policy.dense and self._encoder else None
+        sight = self._sights.get(position, Sight())
         asking = Asking(
             run=self.run,
             position=position,
@@ -104,8 +135,15 @@ class Experience:
             database=database,
             library=len(self._library),
             include_pending=self._include_pending,
+            only=self._final_then(sight) if sight.overlapping else None,
+            seen=sight.seen,
         )
         return await index.recall(query, asking, policy, vector)
+
+    def _final_then(self, sight: Sight) -> frozenset[str]:
+        """The run's own entries without those of overlapping episodes."""
+        places = self._places.items()
+        return frozenset(memory for memory, place in places if place not in sight.overlapping)
 
     async def encoded(self, entry: MemoryEntry) -> MemoryEntry:
         """The entry with its vector at hand and a note of what the encoder's window cut."""
@@ -127,11 +165,17 @@ class Experience:
             if vector is None:
                 vector = (await self._embed([entry]))[0]
             index.append(entry, vector, self._state_of(entry))
+            self._places[entry.id] = entry.provenance.position
 
     async def review(self, decisions: Sequence[ReviewDecision]) -> None:
-        """Apply decisions that people took while the run went on."""
+        """Apply decisions that people took while the run went on. They count from the next episode
+        on: an open one goes on seeing what it saw."""
         index = await self._ready()
         for decision in decisions:
+            before = index.state(decision.memory)
+            for sight in self._sights.values():
+                if before is not None:
+                    sight.seen.setdefault(decision.memory, before)
             self._states[decision.memory] = decision.state
             if decision.memory in index:
                 index.set_state(decision.memory, decision.state)

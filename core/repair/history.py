@@ -11,7 +11,9 @@ from core.question import Question
 from core.run.events import (
     AnyEvent,
     AttemptJudged,
+    EpisodeStarted,
     Hint,
+    JudgementAwaited,
     MemoriesRetrieved,
     PromptSent,
     ReflectionWritten,
@@ -26,21 +28,31 @@ class History:
     def __init__(self, position: int, question: Question, events: Iterable[AnyEvent] = ()) -> None:
         self.position = position
         self.question = question
+        self.started: EpisodeStarted | None = None
         self.attempts: list[AttemptJudged] = []
+        self.awaiting: SqlExecuted | None = None
+        """What a person has been asked about and has not judged."""
         self.results: dict[int, ResultTable] = {}
         self.retrieved: dict[int, MemoriesRetrieved] = {}
         self.hints: list[Hint] = []
         self.reflections: dict[int, str] = {}
+        self._executed: SqlExecuted | None = None
         for event in events:
             self.apply(event)
 
     def apply(self, event: AnyEvent) -> None:
         """Take one event in. Events that say nothing about attempts pass by."""
         match event:
+            case EpisodeStarted():
+                self.started = event
             case AttemptJudged():
                 self.attempts.append(event)
+                self.awaiting = None
             case SqlExecuted():
                 self.results[event.attempt] = event.result
+                self._executed = event
+            case JudgementAwaited():
+                self.awaiting = self._executed
             case MemoriesRetrieved():
                 self.retrieved[event.attempt] = event
             case ReflectionWritten():

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from core.database.rows import Outcome, clipped
+from core.database.rows import Execution, Outcome, clipped
 from core.database.sandbox import COMPLETE, DISPLAY
 from core.feedback.failure import classify
+from core.feedback.regimes import not_run
 from core.feedback.verdict import Status, Verdict
 from core.repair.equipment import Equipment
 from core.repair.history import History
@@ -26,25 +27,7 @@ async def attempt_sql(
     position, stamp = history.position, equipment.stamp
 
     def judged(verdict: Verdict, **more: object) -> AttemptJudged:
-        correct = verdict.status is Status.CORRECT
-        failure, rule = (None, "") if correct else classify(verdict.status, verdict.message)
-        return stamp(
-            AttemptJudged,
-            position=position,
-            attempt=attempt,
-            sql=sql,
-            status=verdict.status,
-            message=verdict.message,
-            failure=failure,
-            rule=rule,
-            confirmed=verdict.confirmed,
-            judge=verdict.judge,
-            remark=verdict.remark,
-            correction=verdict.corrected_sql,
-            skipped=verdict.skipped,
-            limit_hit=verdict.limit_hit,
-            **more,
-        )
+        return _judged(equipment, history, attempt, sql, verdict, **more)
 
     if not sql:
         yield judged(Verdict(status=Status.EXECUTION_ERROR, message=NO_SQL, judge="extraction"))
@@ -74,9 +57,22 @@ async def attempt_sql(
     yield judged(verdict)
 
 
+async def asked_again(
+    equipment: Equipment, history: History, asked: SqlExecuted
+) -> AsyncGenerator[AnyEvent, None]:
+    """The question to a person that an interruption left open, about the rows of then."""
+    position, attempt = history.position, asked.attempt
+    equipment.control.expect(position, attempt)
+    yield equipment.stamp(JudgementAwaited, position=position, attempt=attempt)
+    verdict = await equipment.regime.judge(
+        history.question, asked.sql, Execution(outcome=asked.result.outcome), position, attempt
+    )
+    yield _judged(equipment, history, attempt, asked.sql, verdict)
+
+
 async def corrected_by_hand(equipment: Equipment, history: History) -> AsyncGenerator[AnyEvent, None]:
-    """The person's own SQL as the next attempt: run for the record, right by their word."""
-    last, stamp = history.last, equipment.stamp
+    """The person's own SQL as the next attempt: right by their word, unless it does not run."""
+    last, position = history.last, history.position
     attempt = last.attempt + 1
     execution = await equipment.sandbox.execute(
         equipment.folder.path(history.question.database),
@@ -84,22 +80,41 @@ async def corrected_by_hand(equipment: Equipment, history: History) -> AsyncGene
         deadline=equipment.settings.deadline,
         caps=DISPLAY,
     )
-    yield stamp(
+    yield equipment.stamp(
         SqlExecuted,
-        position=history.position,
+        position=position,
         attempt=attempt,
         sql=last.correction,
         result=clipped(execution),
     )
-    yield stamp(
+    verdict = not_run(execution, confirms=True) or Verdict(
+        status=Status.CORRECT, confirmed=True, judge=last.judge, remark=last.remark
+    )
+    yield _judged(equipment, history, attempt, last.correction, verdict)
+
+
+def _judged(
+    equipment: Equipment, history: History, attempt: int, sql: str, verdict: Verdict, **more: object
+) -> AttemptJudged:
+    """The event that closes an attempt."""
+    correct = verdict.status is Status.CORRECT
+    failure, rule = (None, "") if correct else classify(verdict.status, verdict.message)
+    return equipment.stamp(
         AttemptJudged,
         position=history.position,
         attempt=attempt,
-        sql=last.correction,
-        status=Status.CORRECT,
-        confirmed=True,
-        judge=last.judge,
-        remark=last.remark,
+        sql=sql,
+        status=verdict.status,
+        message=verdict.message,
+        failure=failure,
+        rule=rule,
+        confirmed=verdict.confirmed,
+        judge=verdict.judge,
+        remark=verdict.remark,
+        correction=verdict.corrected_sql,
+        skipped=verdict.skipped,
+        limit_hit=verdict.limit_hit,
+        **more,
     )
 
 

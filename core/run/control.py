@@ -31,7 +31,8 @@ class Control:
         self._open.set()
         self._stepping = False
         self._stopped = False
-        self._skip: set[int] = set()
+        self._skip: dict[int, str] = {}
+        """Position -> who asked to skip its episode."""
         self._waiting: dict[tuple[int, int], asyncio.Future[Judgement]] = {}
         self._listeners: list[Callable[[], None]] = []
 
@@ -49,6 +50,11 @@ class Control:
     def waiting(self) -> tuple[tuple[int, int], ...]:
         """The (position, attempt) pairs that wait for a person's judgement, oldest first."""
         return tuple(self._waiting)
+
+    @property
+    def answered(self) -> bool:
+        """Whether a judgement was given that its attempt has not taken yet."""
+        return any(future.done() for future in self._waiting.values())
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call `listener` after every change of state."""
@@ -71,12 +77,12 @@ class Control:
         self._open.set()
         self._changed()
 
-    def skip(self, position: int) -> None:
+    def skip(self, position: int, who: str = "operator") -> None:
         """End the episode at `position` before its next attempt; it teaches nothing."""
-        self._skip.add(position)
+        self._skip[position] = who
         for key, future in self._waiting.items():
             if key[0] == position and not future.done():
-                future.set_result(Judgement(skip=True))
+                future.set_result(Judgement(skip=True, who=who))
         self._changed()
 
     def stop(self) -> None:
@@ -113,7 +119,10 @@ class Control:
         """Say that a judgement will be awaited, before anybody is told: it may then be given at
         once, and is kept until `judgement` asks for it."""
         if (position, attempt) not in self._waiting:
-            self._waiting[position, attempt] = asyncio.get_running_loop().create_future()
+            future = asyncio.get_running_loop().create_future()
+            if position in self._skip:
+                future.set_result(Judgement(skip=True, who=self._skip[position]))
+            self._waiting[position, attempt] = future
             self._changed()
 
     async def judgement(self, position: int, attempt: int) -> Judgement:

@@ -1,9 +1,12 @@
 """A run: the stream's episodes one after another, as an async generator of events. It knows nothing
-about who listens; what was finished before an interruption is taken up from `Progress`."""
+about who listens; what was finished before an interruption is taken up from `Progress`.
+
+An episode that waits for a person is parked, and the next one goes on: see `floor.py`. What an
+episode may see is fixed when it starts, so nothing depends on who of the open ones is faster."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 
 from core.errors import MeritoError
@@ -26,7 +29,12 @@ from core.run.events import (
     RunResumed,
     RunStarted,
 )
+from core.run.floor import Floor
+from core.run.jobs import lanes_of, merged
 from core.run.progress import Progress
+
+MOST_PARKED = 8
+"""Episodes that may wait for a person before the run waits too."""
 
 NewReviews = Callable[[], Sequence[ReviewDecision]]
 """Review decisions that were made since the last call."""
@@ -50,9 +58,11 @@ class Run:
         progress: Progress | None = None,
         new_reviews: NewReviews = no_reviews,
         waits_for_model: bool = False,
+        parks: int = MOST_PARKED,
     ) -> None:
         """`waits_for_model`: pause when the model fails for good, instead of ending the run; for
-        faces in which somebody can mend it and go on."""
+        faces in which somebody can mend it and go on. `parks`: the most episodes that wait for a
+        person while the next one begins; 0 lets none begin before the last one is final."""
         self.equipment = equipment
         self.questions = questions
         self.problems = problems
@@ -60,6 +70,9 @@ class Run:
         self.progress = progress or Progress()
         self.new_reviews = new_reviews
         self.waits_for_model = waits_for_model
+        self.parks = parks
+        self._open: set[int] = set()
+        """Positions of the episodes that have begun and are not final."""
 
     async def events(self) -> AsyncGenerator[AnyEvent, None]:
         """Every event in order, ending with RunEnded. Raises ModelTrouble after it where the model
@@ -73,13 +86,9 @@ class Run:
         yield self._opening()
         self.equipment.experience.start(self.progress.entries)
         try:
-            for position, question in enumerate(self.questions):
-                if position in self.progress.finished:
-                    continue
-                episode = self._episode(position, question)
-                async with aclosing(episode):
-                    async for event in episode:
-                        yield event
+            async with aclosing(self._episodes()) as episodes:
+                async for event in episodes:
+                    yield event
         except Stopped:
             yield stamp(RunEnded, reason="stopped")
         except ModelTrouble:
@@ -101,17 +110,71 @@ class Run:
             versions=self.versions,
         )
 
-    async def _episode(self, position: int, question: Question) -> AsyncGenerator[AnyEvent, None]:
-        """One question to its end, however often the model has to be waited for."""
-        equipment = self.equipment
+    async def _episodes(self) -> AsyncGenerator[AnyEvent, None]:
+        """Every episode to its end; the next one begins where none goes on and no word of a person
+        is left to be heeded."""
+        floor, upcoming, control = Floor(), self._upcoming(), self.equipment.control
+        try:
+            while True:
+                if floor.free and not control.answered:
+                    room = not floor.parked or floor.parked < self.parks
+                    episode = next(upcoming, None) if room else None
+                    if episode is not None:
+                        floor.give(episode)
+                    elif not floor.parked:
+                        return
+                event = await floor.hear()
+                if event is not None:
+                    yield event
+        finally:
+            await floor.close()
+
+    def _upcoming(self) -> Iterator[AsyncGenerator[AnyEvent, None]]:
+        """Those that an interruption left open, those that wait for a person first; then the rest
+        of the stream."""
+        begun = [
+            History(position, self.questions[position], events)
+            for position, events in sorted(self.progress.unfinished.items())
+        ]
+        begun = [history for history in begun if history.started is not None]
+        self._open = {history.position for history in begun}
+        known = self._open | self.progress.finished.keys()
+        for history in sorted(begun, key=lambda each: each.awaiting is None):
+            yield self._resumed(history)
+        for position, question in enumerate(self.questions):
+            if position not in known:
+                yield self._new(History(position, question))
+
+    async def _new(self, history: History) -> AsyncGenerator[AnyEvent, None]:
+        """A question whose turn has come."""
+        equipment, position = self.equipment, history.position
         decisions = tuple(self.new_reviews())
         if decisions:
             yield equipment.stamp(ReviewsApplied, position=position, decisions=decisions)
             await equipment.experience.review(decisions)
-        earlier = self.progress.unfinished.get(position, ())
-        history = History(position, question, earlier)
-        if not any(isinstance(event, EpisodeStarted) for event in earlier):
-            yield equipment.stamp(EpisodeStarted, position=position, question=question)
+        overlapping = tuple(sorted(self._open)) if equipment.regime.asks else ()
+        self._open.add(position)
+        equipment.experience.begin(position, overlapping)
+        yield equipment.stamp(
+            EpisodeStarted, position=position, question=history.question, overlapping=overlapping
+        )
+        async with aclosing(self._to_its_end(history)) as events:
+            async for event in events:
+                yield event
+
+    async def _resumed(self, history: History) -> AsyncGenerator[AnyEvent, None]:
+        """An episode that goes on where it was interrupted, and sees what it saw before."""
+        assert history.started is not None
+        position = history.position
+        seen = self.progress.seen.get(position, {})
+        self.equipment.experience.begin(position, history.started.overlapping, seen)
+        async with aclosing(self._to_its_end(history)) as events:
+            async for event in events:
+                yield event
+
+    async def _to_its_end(self, history: History) -> AsyncGenerator[AnyEvent, None]:
+        """One question to its end, however often the model has to be waited for."""
+        equipment = self.equipment
         ending: EpisodeEnded | None = None
         while ending is None:
             playing = self._played(Episode(equipment, history))
@@ -122,6 +185,8 @@ class Run:
                     else:
                         yield event
         yield ending
+        self._open.discard(history.position)
+        equipment.experience.end(history.position)
         if ending.memory is not None:
             await equipment.experience.learn(ending.memory)
 

@@ -7,7 +7,9 @@ Order within one episode:
     EpisodeStarted
     for attempt 0 (the initial SQL), then 1..K (repairs):
         [MemoriesRetrieved]  [PromptSent  TokenDelta*  AnswerWritten]  [SqlExecuted]
-        [JudgementAwaited]  AttemptJudged          <- closes the attempt: committed together
+        AttemptJudged                              <- closes the attempt: committed together
+        (where a person is asked, JudgementAwaited comes before it and is committed with all that
+        led to it; events of other episodes may follow until the person has judged)
         [ReflectionWritten]                        <- Reflexion only, with its own commit
     EpisodeEnded                                   <- carries the memory entry, if any
 """
@@ -94,11 +96,15 @@ class ReviewsApplied(Event, tag="reviews_applied", frozen=True, kw_only=True):
     decisions: tuple[ReviewDecision, ...]
 
 
-class EpisodeStarted(Event, tag="episode_started", frozen=True, kw_only=True):
-    """A question's turn has come; every entry of a lower position is legal for it from here."""
+class EpisodeStarted(Event, tag="episode_started", frozen=True, kw_only=True, omit_defaults=True):
+    """A question's turn has come, and what it may recall is fixed: every entry that an episode of a
+    lower position has taught by now, in the review state that it has now."""
 
     position: int
     question: Question
+    overlapping: tuple[int, ...] = ()
+    """Lower positions whose episodes were not final yet (a person had not judged them): what they
+    teach comes too late for this one."""
 
 
 class MemoriesRetrieved(Event, tag="memories_retrieved", frozen=True, kw_only=True):
@@ -281,6 +287,7 @@ CLOSING = (
     RunStarted,
     RunResumed,
     ReviewsApplied,
+    JudgementAwaited,
     AttemptJudged,
     ReflectionWritten,
     EpisodeEnded,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from core.memory.entry import MemoryEntry
+from core.memory.entry import MemoryEntry, ReviewState
 from core.run.events import AnyEvent, EpisodeEnded
 
 
@@ -15,6 +15,9 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """Final episodes by position; they are not repeated."""
     unfinished: dict[int, tuple[AnyEvent, ...]] = {}
     """Committed events of episodes that are not final, by position."""
+    seen: dict[int, dict[str, ReviewState]] = {}
+    """Of episodes that are not final: memory -> its review state when the episode began, where
+    people have decided about it since."""
     next_seq: int = 1
     entries: tuple[MemoryEntry, ...] = ()
     """What the finished episodes taught, oldest first."""
