@@ -84,6 +84,17 @@ def _settings(_store: str | None) -> Iterator[Finding]:
         yield Finding(f"setting {setting.name}", f"{shown}, from {value.source}")
 
 
+def _keys(_store: str | None) -> Iterator[Finding]:
+    from tui.console.actions import key_words
+    from tui.console.preferences import keys_in_force
+
+    keys = keys_in_force()
+    for name in keys.changed:
+        yield Finding(f"key {name}", key_words(keys.named(name)))
+    for trouble in keys.troubles:
+        yield Finding("keys", trouble.problem, NOTE, trouble.mend)
+
+
 def _models(_store: str | None) -> Iterator[Finding]:
     from core.models.choosing import NoModel, choose
     from tui.engines import terms
@@ -161,6 +172,7 @@ CHECKS: tuple[tuple[str, Callable[[str | None], Iterator[Finding]]], ...] = (
     ("SQLite", _sqlite),
     ("packages", _packages),
     ("settings", _settings),
+    ("keys", _keys),
     ("model", _models),
     ("encoder", _encoder),
     ("sandbox", _sandbox),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import os
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,9 @@ SETTINGS = (
     Setting("ollama_host", "", "Address of the Ollama server; empty for its own default."),
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+KEYS = "keys"
+"""The table of the console's keys: action name = key, or a list of keys."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,32 @@ def value(name: str, flag: Any = None) -> Any:
     return resolve(name, flag).value
 
 
+def key_rows() -> dict[str, Value]:
+    """The rows of [keys] by action name, those of the working folder before the user's own. Raises
+    MeritoError for a file that makes no sense."""
+    rows: dict[str, Value] = {}
+    for path in (user_config(), Path("merito.toml")):
+        table = _read(path).get(KEYS, {})
+        if not isinstance(table, dict):
+            raise MeritoError(f"{path}: [{KEYS}] is no table.", f'Write: [{KEYS}] "run.pause" = "p"')
+        rows |= {name: Value(keys, str(path)) for name, keys in _flat(table)}
+    return rows
+
+
+def _flat(table: dict[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+    """TOML reads `run.pause` without quotes as a table in a table; both ways mean the action."""
+    for name, inner in table.items():
+        if isinstance(inner, dict):
+            yield from _flat(inner, f"{under}{name}.")
+        else:
+            yield f"{under}{name}", inner
+
+
+def state_file() -> Path:
+    """What the console keeps between two starts: the look and the choices of its screens."""
+    return Path(platformdirs.user_state_dir("merito")) / "console.json"
+
+
 def store_path(flag: str | None = None) -> Path:
     """The store's file after every source was asked."""
     chosen = value("store", flag)
@@ -125,9 +155,10 @@ def _read(path: Path) -> dict[str, Any]:
         raise MeritoError(f"{path} cannot be read: {wrong.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
         raise MeritoError(f"{path} is not valid TOML: {wrong}.", "Mend or remove the file.") from None
-    unknown = sorted(set(table) - set(BY_NAME))
+    unknown = sorted(set(table) - {*BY_NAME, KEYS})
     if unknown:
         raise MeritoError(
-            f"{path}: there is no setting '{unknown[0]}'.", f"Settings: {', '.join(sorted(BY_NAME))}."
+            f"{path}: there is no setting '{unknown[0]}'.",
+            f"Settings: {', '.join(sorted(BY_NAME))}, and the table [{KEYS}].",
         )
     return table

@@ -37,4 +37,4 @@ def command(run: str | None, store: Path | None, read_only: bool, theme: str | N
     from tui.console.live import open_console
 
     path = settings.store_path(str(store) if store else None)
-    return open_console(path, run, read_only=read_only, theme=settings.value("theme", theme))
+    return open_console(path, run, read_only=read_only, theme=theme)

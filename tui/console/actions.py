@@ -6,6 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
+from textual.keys import key_to_character
+
+from tui.console.rooms import ROOMS
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,32 @@ ACTIONS: tuple[Action, ...] = (
            "Show only one database."),
     Action("memory.reload", "f5", "reload", "reload", ("memory",), 0,
            "Read the library again."),
+    Action("experiments.mark", "space", "mark", "mark", ("experiments",), 1,
+           "Mark this run: the marked ones alone are drawn and compared."),
+    Action("experiments.compare", "v", "compare", "compare", ("experiments",), 2,
+           "Compare two runs question by question: the two marked ones."),
+    Action("experiments.replay", "o", "replay", "replay", ("experiments",), 3,
+           "Open the run in Replay."),
+    Action("experiments.unmark", "escape", "unmark", "clear", ("experiments",), 0,
+           "Remove all marks, or the search."),
+    Action("experiments.tables", "C", "copy tables", "copy_tables", ("experiments",), 4,
+           "Copy the tables, tab-separated."),
+    Action("experiments.reload", "f5", "reload", "reload", ("experiments",), 0,
+           "Read the runs again."),
+    Action("compare.back", "escape", "back", "back", ("compare",), 1,
+           "Back to the experiments."),
+    Action("compare.filter", "d", "which", "filter(1)", ("compare",), 2,
+           "Show the questions where the runs differ, where one alone is right, or all."),
+    Action("compare.swap", "s", "swap", "swap", ("compare",), 3,
+           "The first run becomes the second."),
+    Action("compare.detail", "enter", "detail", "detail", ("compare",), 4,
+           "Open everything about the selected attempt: rows, prompt, answer."),
+    Action("compare.before", "left_square_bracket", "attempt before", "attempt(-1)", ("compare",), 5,
+           "Select the attempt before, in the story that has the keys."),
+    Action("compare.after", "right_square_bracket", "attempt after", "attempt(1)", ("compare",), 6,
+           "Select the attempt after, in the story that has the keys."),
+    Action("compare.replay", "o", "replay", "replay", ("compare",), 7,
+           "Open the run of the story that has the keys in Replay."),
     Action("all.search", "slash", "search", "search", (), 10,
            "Search the list."),
     Action("all.copy", "c", "copy", "copy", (), 11,
@@ -106,6 +135,12 @@ ACTIONS: tuple[Action, ...] = (
            "Go to the next pane."),
     Action("all.previous", "shift+tab", "pane before", "next_pane(-1)", (), 0,
            "Go to the pane before."),
+    Action("all.jump", "J", "jump", "jump", (), 0,
+           "Jump mode: every pane and row gets a letter, and one key goes there."),
+    Action("all.wider", "greater_than_sign", "wider", "share(1)", (), 0,
+           "Give the list more of the width."),
+    Action("all.narrower", "less_than_sign", "narrower", "share(-1)", (), 0,
+           "Give the list less of the width."),
     Action("all.palette", "colon,ctrl+p", "commands", "app.command_palette", (), 13,
            "Find any action by its name."),
     Action("all.theme", "T", "theme", "app.next_theme", (), 0,
@@ -119,23 +154,15 @@ ACTIONS: tuple[Action, ...] = (
 )
 # fmt: on
 
-_KEY_NAMES = {
-    "question_mark": "?",
-    "slash": "/",
-    "colon": ":",
-    "full_stop": ".",
-    "comma": ",",
-    "plus": "+",
-    "equals_sign": "=",
-    "minus": "-",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "space": "space",
-    "escape": "esc",
-    "shift+tab": "shift+tab",
-    "left": "left",
-    "right": "right",
-}
+ROOM_ACTIONS: tuple[Action, ...] = tuple(
+    Action(f"room.{room.name}", str(number), room.title, f"app.room('{room.name}')", (), 0,
+           f"Go to {room.title}.")
+    for number, room in enumerate(ROOMS, start=1)
+)  # fmt: skip
+"""The ways to the rooms."""
+
+_KEY_NAMES = {"space": "space", "escape": "esc", "tab": "tab", "plus": "+", "minus": "-", "slash": "/"}
+"""Keys whose name or character would not say which they are."""
 
 MOVES = (
     ("up  k", "Up."),
@@ -146,6 +173,9 @@ MOVES = (
 )
 """Keys of every list and sheet, for the help."""
 
+MOVE_KEYS = frozenset(["up", "k", "down", "j", "pageup", "pagedown", "home", "g", "end", "G"])
+"""The same as Textual names them: no action can have one of these."""
+
 
 def actions_of(room: str) -> list[Action]:
     """What can be done in a room, its own actions first."""
@@ -155,20 +185,33 @@ def actions_of(room: str) -> list[Action]:
 
 def bindings_of(room: str) -> list[BindingType]:
     """The key bindings of a room's screen."""
-    return [
-        Binding(
-            action.keys, action.does, action.label, show=False, id=action.name, tooltip=action.about
-        )
-        for action in actions_of(room)
-    ]
+    return [_binding(action) for action in actions_of(room)]
+
+
+def room_bindings() -> list[BindingType]:
+    """The key bindings that lead from room to room."""
+    return [_binding(action) for action in ROOM_ACTIONS]
+
+
+def _binding(action: Action) -> Binding:
+    return Binding(
+        action.keys, action.does, action.label, show=False, id=action.name, tooltip=action.about
+    )
 
 
 def key_words(action: Action) -> str:
     """The action's keys as they stand on a keyboard."""
-    return "  ".join(_KEY_NAMES.get(key, key) for key in action.keys.split(","))
+    return "  ".join(_on_keyboard(key) for key in action.keys.split(","))
 
 
 def first_key(action: Action) -> str:
     """The one key that the key bar shows."""
-    key = action.keys.split(",")[0]
-    return _KEY_NAMES.get(key, key)
+    return _on_keyboard(action.keys.split(",")[0])
+
+
+def _on_keyboard(key: str) -> str:
+    """A key as it stands on a keyboard: its character where it has one."""
+    *modifiers, base = key.split("+")
+    character = key_to_character(base) or ""
+    shown = _KEY_NAMES.get(base) or (character if character.isprintable() else "") or base
+    return "+".join([*modifiers, shown])

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 from textual import work
 from textual.app import App
-from textual.binding import Binding
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar
 
@@ -22,8 +21,10 @@ from core.errors import MeritoError
 from core.run.control import Control
 from core.run.events import AnyEvent
 from themes.palettes import DEFAULT_THEME, palettes, with_inks
+from tui.console.actions import room_bindings
 from tui.console.library import Archive, Library, ReadOnly
-from tui.console.rooms import ROOMS, modes
+from tui.console.preferences import Preferences
+from tui.console.rooms import modes
 from tui.console.screens.base import RoomScreen
 from tui.console.session import OpenRun, Session
 from tui.console.widgets.scrollbar import PlainBar
@@ -51,16 +52,15 @@ class MeritoApp(App[int]):
     after the first paint instead. Read-only means that the console holds neither a control nor a
     library that takes decisions. `stored` says that the events are of the past: what happened then
     is shown, not announced. `notice` stays on the screen: something to know about the store.
+    `preferences` are the keys, the theme, and what is kept until the next start; `theme` alone
+    stands for preferences that are nobody's.
     """
 
     TITLE = "Merito"
     CSS_PATH = Path(themes.__file__).parent / "console.tcss"
     MODES = modes()  # type: ignore[assignment]
     COMMANDS: ClassVar[set[Any]] = {_commands}
-    BINDINGS = [
-        Binding(str(number), f"room('{room.name}')", room.title, show=False)
-        for number, room in enumerate(ROOMS, start=1)
-    ]
+    BINDINGS = room_bindings()
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "f12"
 
@@ -74,6 +74,7 @@ class MeritoApp(App[int]):
         archive: Archive | None = None,
         read_only: bool = False,
         theme: str = DEFAULT_THEME,
+        preferences: Preferences | None = None,
         room: str = "run",
         replay_run: str | None = None,
         replay_speed: float = 1,
@@ -82,6 +83,9 @@ class MeritoApp(App[int]):
         who: str = "",
     ) -> None:
         super().__init__()
+        self.preferences = preferences or Preferences(theme=theme)
+        self.built: dict[str, RoomScreen] = {}
+        """The rooms that were visited."""
         self.read_only = read_only
         self.library = self._permitted(library)
         self.archive = archive
@@ -107,7 +111,8 @@ class MeritoApp(App[int]):
         ScrollBar.renderer = PlainBar
         for palette in palettes():
             self.register_theme(palette)
-        self.theme = theme if theme in self.available_themes else DEFAULT_THEME
+        wanted = self.preferences.theme
+        self.theme = wanted if wanted in self.available_themes else DEFAULT_THEME
 
     def get_css_variables(self) -> dict[str, str]:
         """The theme's colours, and the inks for themes that have none."""
@@ -118,7 +123,10 @@ class MeritoApp(App[int]):
         with suppress(NotImplementedError, RuntimeError):
             for name in (signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(name, self._told_to_leave)
+        self.set_keymap(self.preferences.keys.changed)
         await self.switch_mode(self._room)
+        for words in self.preferences.words:
+            self.tell(words, serious=True)
         self._reader = asyncio.create_task(self._read())
         self.set_interval(1.0, self._age)
 
@@ -261,8 +269,18 @@ class MeritoApp(App[int]):
 
     async def action_room(self, name: str) -> None:
         """Go to a room."""
-        if len(self.screen_stack) == 1 and self.current_mode != name:
+        if isinstance(self.screen, RoomScreen) and self.current_mode != name:
             await self.switch_mode(name)
+
+    async def replay(self, run: str) -> None:
+        """Go to Replay with this run."""
+        from tui.console.screens.replay import ReplayScreen
+
+        visited = "replay" in self.built
+        self.replay_run = run
+        await self.action_room("replay")
+        if visited and isinstance(self.screen, ReplayScreen):
+            await self.screen.load(run)
 
     def action_help(self) -> None:
         """Every key of this screen."""
@@ -270,7 +288,7 @@ class MeritoApp(App[int]):
 
         screen: Screen[Any] = self.screen
         if isinstance(screen, RoomScreen):
-            self.push_screen(help_sheet(screen.ROOM))
+            self.push_screen(help_sheet(screen.ROOM, self.preferences.keys))
 
     def action_next_theme(self) -> None:
         """The next of the project's own themes."""
@@ -280,7 +298,7 @@ class MeritoApp(App[int]):
 
     def action_set_theme(self, name: str) -> None:
         """Change the colours."""
-        self.theme = name
+        self.theme = self.preferences.kept.state.theme = name
         self.tell(f"Theme {name}.")
 
     def action_picture(self) -> None:
@@ -308,6 +326,7 @@ class MeritoApp(App[int]):
 
     async def _leave(self) -> None:
         """Stop the run, give it a moment, then close whatever happens."""
+        self._keep_choices()
         if self.session.control is not None:
             self.session.control.stop()
             with suppress(TimeoutError):
@@ -318,6 +337,13 @@ class MeritoApp(App[int]):
         if self._reader is not None:
             await asyncio.wait([self._reader], timeout=_PATIENCE)
         self.exit(0)
+
+    def _keep_choices(self) -> None:
+        kept = self.preferences.kept
+        for room, screen in self.built.items():
+            kept.keep(room, screen.choices())
+        if trouble := kept.write():
+            self.log.warning(f"The console's choices are not kept: {trouble}")
 
 
 def _user() -> str:

@@ -13,9 +13,10 @@ from core.errors import MeritoError
 from core.run.control import Control
 from core.run.events import AnyEvent
 from tui.console.app import MeritoApp
+from tui.console.preferences import Preferences, load_preferences
 from tui.console.session import Opened
 from tui.console.terminal import stderr_to_log
-from tui.settings import log_file, value
+from tui.settings import log_file
 from tui.view.plain import summary_lines
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def run_live(opening: OpenLiveRun, *, read_only: bool = False) -> int:
                 StoreArchive(live.store),
             )
 
-    app = MeritoApp(open_run=open_run, read_only=read_only, theme=value("theme"))
+    app = MeritoApp(open_run=open_run, read_only=read_only, preferences=load_preferences())
     run_console(app)
     if app.failure is not None:
         raise app.failure
@@ -94,10 +95,11 @@ def _how_to_go_on(run: str) -> str:
 
 def replay_in_console(path: Path, run: str, speed: float | None) -> int:
     """Open the console on the replay of a stored run, playing."""
+    from stores.permission import only_reading
     from stores.store import Store
     from tui.console.stored import StoreArchive, StoreLibrary
 
-    with Store.open(path, mode="read") as store:
+    with only_reading(), Store.open(path, mode="read") as store:
         run_console(
             MeritoApp(
                 library=StoreLibrary(store),
@@ -105,34 +107,37 @@ def replay_in_console(path: Path, run: str, speed: float | None) -> int:
                 room="replay",
                 replay_run=store.run(run).id,
                 replay_speed=speed or 5,
-                theme=value("theme"),
+                preferences=load_preferences(),
                 read_only=True,
             )
         )
     return DONE
 
 
-def open_console(path: Path, run: str | None, *, read_only: bool, theme: str) -> int:
+def open_console(path: Path, run: str | None, *, read_only: bool, theme: str | None) -> int:
     """Open the console on a store, or on none where there is no file: then it says what to do."""
+    from stores.permission import only_reading
+
+    preferences = load_preferences(theme)
     with ExitStack() as stack:
-        if not path.exists():
-            if run is not None:
-                raise MeritoError(
-                    f"There is no store at {path}, so no run {run}.", "Name one: --store."
-                )
-            run_console(MeritoApp(read_only=read_only, theme=theme))
-            return DONE
-        run_console(_on_store(stack, path, run, read_only=read_only, theme=theme))
+        if read_only:
+            stack.enter_context(only_reading())
+        if path.exists():
+            run_console(_on_store(stack, path, run, read_only, preferences))
+        elif run is not None:
+            raise MeritoError(f"There is no store at {path}, so no run {run}.", "Name one: --store.")
+        else:
+            run_console(MeritoApp(read_only=read_only, preferences=preferences))
     return DONE
 
 
 def _on_store(
-    stack: ExitStack, path: Path, run: str | None, *, read_only: bool, theme: str
+    stack: ExitStack, path: Path, run: str | None, read_only: bool, preferences: Preferences
 ) -> MeritoApp:
     from stores.store import Store
     from tui.console.stored import StoreArchive, StoreLibrary
 
-    store = stack.enter_context(Store.open(path, mode="read" if read_only else "prefer-write"))
+    store = stack.enter_context(Store.open(path, mode="prefer-write"))
     runs = store.runs()
     chosen = store.run(run).id if run is not None else (runs[0].id if runs else None)
     events = None if chosen is None else _watched(store, chosen)
@@ -141,7 +146,7 @@ def _on_store(
         library=StoreLibrary(store),
         archive=StoreArchive(store),
         read_only=read_only,
-        theme=theme,
+        preferences=preferences,
         replay_run=chosen,
         stored=True,
         notice=store.notice,

@@ -8,8 +8,7 @@ from functools import partial
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from tui.console.actions import Action, actions_of, key_words
-from tui.console.rooms import ROOMS
+from tui.console.actions import Action, key_words
 from tui.console.screens.base import RoomScreen
 
 
@@ -33,10 +32,9 @@ class ActionCommands(Provider):
         room = self.screen
         if not isinstance(room, RoomScreen):
             return
-        for action in actions_of(room.ROOM):
+        keys = room.console_app.preferences.keys
+        for action in (*keys.actions_of(room.ROOM), *keys.room_actions()):
             yield _words(action), action.about, action.does
-        for number, each in enumerate(ROOMS, start=1):
-            yield f"{each.title} ({number})", f"Go to {each.title}.", f"app.room('{each.name}')"
         for theme in sorted(self.app.available_themes):
             yield f"theme {theme}", "Change the colours.", f"app.set_theme('{theme}')"
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
+from textual.layouts.horizontal import HorizontalLayout
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui.console.actions import Action
+from tui.console.actions import Action, first_key
 from tui.console.ink import QUIET, Part, ink
+from tui.console.kept import Choice
 from tui.console.session import Session
 from tui.console.widgets.banner import Banner
 from tui.console.widgets.head import Head
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
     from tui.console.app import MeritoApp
+    from tui.console.screens.jump import Spot
+
+_STEP, _LEAST, _MOST = 5, 20, 75
+"""Percent of the width that the list gets more or less at a time, at least, and at most."""
 
 
 class RoomScreen(Screen[None]):
@@ -35,6 +41,8 @@ class RoomScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-middle"), (170, "-wide")]
     AUTO_FOCUS = ".pane"
 
+    _share: int | None = None
+    """Percent of the width that the first pane was given; None leaves it to the style sheet."""
     _named: tuple[str, bool] | None = None
     """For which pane in front, and how narrow, the titles stand."""
 
@@ -53,15 +61,18 @@ class RoomScreen(Screen[None]):
         yield Head(self.ROOM, self.session, self.console_app.read_only)
         yield Banner()
         yield from self.compose_body()
-        yield KeyBar(self.ROOM)
+        yield KeyBar(self.ROOM, self.console_app.preferences.keys)
 
     def compose_body(self) -> Iterable[Widget]:
         """The room's own panes."""
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        """Bring the first pane to the front."""
+        """Bring the first pane to the front, as wide as it was last time."""
         self._bring(self.PANES[0])
+        self.console_app.built[self.ROOM] = self
+        self.take_choices(self.console_app.preferences.kept.choices(self.ROOM))
+        self.call_after_refresh(self._apply_share)
 
     def on_screen_resume(self) -> None:
         """Catch up with what happened while another room was on show."""
@@ -77,6 +88,20 @@ class RoomScreen(Screen[None]):
     def offers(self, _action: Action) -> bool:
         """Whether the key bar should offer an action right now."""
         return True
+
+    def key(self, action: str) -> str:
+        """The key that does something, as it stands on a keyboard, for words on the screen."""
+        return first_key(self.console_app.preferences.keys.named(action))
+
+    def choices(self) -> dict[str, Choice]:
+        """What is kept of this screen until the next start. A subclass adds its own."""
+        return {} if self._share is None else {"share": self._share}
+
+    def take_choices(self, choices: dict[str, Choice]) -> None:
+        """Take up what was kept, as far as it still makes sense. A subclass takes its own."""
+        share = choices.get("share")
+        if isinstance(share, int) and _LEAST <= share <= _MOST:
+            self._share = share
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The focused pane is the one in front."""
@@ -121,8 +146,56 @@ class RoomScreen(Screen[None]):
         self.call_after_refresh(self._retitle)
 
     def _retitle(self) -> None:
+        self._apply_share()
         here = self.focused.id if self.focused is not None else None
         self._name_panes(here if here in self.PANES else self.PANES[0])
+
+    def action_share(self, step: int) -> None:
+        """Give the list more or less of the width."""
+        first = self.query_one(f"#{self.PANES[0]}")
+        if (
+            self.has_class("-narrow")
+            or not isinstance(first.parent, Widget)
+            or not self._side_by_side()
+        ):
+            self.tell("The panes do not stand side by side here; there is no width to share.")
+            return
+        now = self._share or round(100 * first.outer_size.width / max(1, self.size.width))
+        self._share = max(_LEAST, min(_MOST, now + step * _STEP))
+        self._apply_share()
+
+    def _side_by_side(self) -> bool:
+        parent = self.query_one(f"#{self.PANES[0]}").parent
+        row = isinstance(parent, Widget) and isinstance(parent.styles.layout, HorizontalLayout)
+        return row and not self.has_class("-narrow")
+
+    def _apply_share(self) -> None:
+        if self._share is None:
+            return
+        first = self.query_one(f"#{self.PANES[0]}")
+        if self._side_by_side():
+            first.styles.width = f"{self._share}%"
+        else:
+            first.styles.clear_rule("width")
+            first.refresh(layout=True)
+
+    def action_jump(self) -> None:
+        """A letter over every pane and row; one key goes there."""
+        from tui.console.screens.jump import Jump, spots
+
+        front = self.focused.id if self.focused is not None and self.focused.id else self.PANES[0]
+        panes = [(name, self.query_one(f"#{name}")) for name in self.PANES]
+        self.app.push_screen(Jump(spots(panes, front)), self._jumped)
+
+    def _jumped(self, spot: Spot | None) -> None:
+        from tui.console.screens.jump import Jumpable
+
+        if spot is None:
+            return
+        self.front(spot.pane)
+        pane = self.query_one(f"#{spot.pane}")
+        if spot.row is not None and isinstance(pane, Jumpable):
+            pane.jump_to(spot.row)
 
     async def action_search(self) -> None:
         """Open the search field."""

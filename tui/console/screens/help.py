@@ -7,8 +7,9 @@ from functools import partial
 
 from textual.content import Content
 
-from tui.console.actions import ACTIONS, MOVES, Action, key_words
+from tui.console.actions import MOVES, Action, key_words
 from tui.console.ink import ACCENT, BLANK, Line, column, line, rule
+from tui.console.keys import Keys
 from tui.console.rooms import ROOMS
 from tui.console.screens.dialogs import Sheet
 from tui.console.widgets.paper import Block
@@ -16,14 +17,15 @@ from tui.console.widgets.paper import Block
 _KEYS = 20
 
 
-def help_sheet(room: str) -> Sheet:
-    """The sheet for a room: its own keys first, then those of every screen."""
+def help_sheet(room: str, keys: Keys) -> Sheet:
+    """The sheet for a room with the keys in force: its own first, then those of every screen."""
     title = next((each.title for each in ROOMS if each.name == room), room)
-    own = [action for action in ACTIONS if room in action.rooms]
-    everywhere = [action for action in ACTIONS if not action.rooms]
+    actions = keys.actions_of(room)
+    own = [action for action in actions if action.rooms]
+    everywhere = [*(action for action in actions if not action.rooms), *keys.room_actions()]
     blocks = [
         Block("own", room, partial(_section, f"On {title}", _rows(own))),
-        Block("everywhere", 0, partial(_section, "On every screen", _rows(everywhere) + _rooms())),
+        Block("everywhere", 0, partial(_section, "On every screen", _rows(everywhere))),
         Block("moves", 0, partial(_section, "In every list and sheet", list(MOVES))),
     ]
     return Sheet("Keys", blocks)
@@ -31,10 +33,6 @@ def help_sheet(room: str) -> Sheet:
 
 def _rows(actions: Sequence[Action]) -> list[tuple[str, str]]:
     return [(key_words(action), action.about) for action in actions]
-
-
-def _rooms() -> list[tuple[str, str]]:
-    return [(str(number), f"Go to {room.title}.") for number, room in enumerate(ROOMS, start=1)]
 
 
 def _section(title: str, rows: Sequence[tuple[str, str]], width: int) -> list[Line]:

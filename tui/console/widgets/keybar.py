@@ -6,16 +6,17 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
-from tui.console.actions import Action, actions_of, first_key
+from tui.console.actions import Action, first_key
 from tui.console.ink import ACCENT, QUIET, ink
+from tui.console.keys import Keys
 
 
 class KeyBar(Widget):
     """Keys and their words; each can be clicked."""
 
-    def __init__(self, room: str) -> None:
+    def __init__(self, room: str, keys: Keys) -> None:
         super().__init__(id="keys")
-        self._room = room
+        self._room, self._keys_in_force = room, keys
         self._offered: tuple[str, ...] = ()
         self.auto_links = False
 
@@ -47,7 +48,8 @@ class KeyBar(Widget):
     def _actions(self) -> list[Action]:
         screen = self.screen
         offered = getattr(screen, "offers", lambda _action: True)
-        found = [action for action in actions_of(self._room) if action.bar and offered(action)]
+        actions = self._keys_in_force.actions_of(self._room)
+        found = [action for action in actions if action.bar and offered(action)]
         return sorted(found, key=lambda action: action.bar)
 
     def _key(self, action: Action) -> Content:

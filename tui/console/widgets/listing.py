@@ -119,6 +119,17 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
         if self.row_count:
             self.post_message(self.Chosen(self, self.cursor))
 
+    def jump_rows(self) -> list[tuple[int, Hashable]]:
+        """The rows in view: line of the pane's content, index."""
+        top = self.scroll_offset.y
+        seen = range(top, min(self.row_count, top + self.scrollable_content_region.height))
+        return [(index - top, index) for index in seen]
+
+    def jump_to(self, row: Hashable) -> None:
+        """Go to one of them, as a person does."""
+        if isinstance(row, int):
+            self._go(row)
+
     def on_click(self, event: events.Click) -> None:
         """Select with the mouse; a second click opens."""
         index = self.scroll_offset.y + event.get_content_offset_capture(self).y

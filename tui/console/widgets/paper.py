@@ -87,6 +87,16 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         elif start + height > top + room:
             self.scroll_to(y=start + height - room, animate=False)
 
+    def jump_rows(self) -> list[tuple[int, Hashable]]:
+        """The blocks that begin in view: line of the pane's content, key."""
+        top, room = self.scroll_offset.y, self.scrollable_content_region.height
+        return [(start - top, key) for key, start in self._starts.items() if 0 <= start - top < room]
+
+    def jump_to(self, row: Hashable) -> None:
+        """Go to one of them, as a click does."""
+        self.reveal(row)
+        self.post_message(self.Picked(self, row))
+
     @property
     def at_end(self) -> bool:
         """Whether the last line is in view."""
