@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stores import schema
 from stores.errors import StoreTrouble, in_words
-from stores.opening import beside, claim, connect, inspect, sync_folder
+from stores.opening import Turn, beside, claim, connect, inspect, sync_folder
 
 
 def copy_checked(conn: sqlite3.Connection, source: Path, target: Path) -> None:
@@ -96,8 +96,9 @@ def restore(backup: Path, path: Path) -> Path | None:
             finally:
                 source.close()
             _use_wal(draft)
-        kept = _set_aside(path)
-        draft.replace(path)
+        with Turn(path).taken():
+            kept = _set_aside(path)
+            draft.replace(path)
         sync_folder(path.parent)
         return kept
     except OSError as wrong:

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
@@ -15,6 +15,7 @@ import msgspec
 from core.run.events import AnyEvent, Event, RunEnded, TokenDelta
 from stores.errors import StoreConflict, StoreTrouble, in_words
 from stores.journal import LIBRARY, StoredEvent, decode, encode, kind
+from stores.opening import Turn, connect, version
 from stores.projections import project
 
 if TYPE_CHECKING:
@@ -33,19 +34,35 @@ class Ledger:
     """An open store, as far as events go. `Store` adds what can be asked of it."""
 
     def __init__(
-        self, path: Path, conn: sqlite3.Connection, lock: BaseFileLock | None, notice: str = ""
+        self,
+        path: Path,
+        conn: sqlite3.Connection,
+        lock: BaseFileLock | None,
+        notice: str = "",
+        turn: Turn | None = None,
     ) -> None:
+        """`lock` is the lease, with which runs are recorded; `turn` lets the library's own log be
+        written; without it the store is read-only. A store without the lease has a connection that
+        only reads, and opens another for each of its transactions: a connection that may write is
+        never open outside a turn, except the lease holder's."""
         self.path = path
         self.notice = notice
-        """Why the store is read-only although it was to be written; empty otherwise."""
+        """Why the store does not record runs although it was to, or that another process writes it;
+        empty otherwise."""
         self._conn = conn
         self._lock = lock
+        self._turn = turn
         self._guard = threading.RLock()
 
     @property
     def read_only(self) -> bool:
         """Whether this store can only be read."""
-        return self._lock is None
+        return self._turn is None
+
+    @property
+    def records_runs(self) -> bool:
+        """Whether this store holds the lease, so that runs can be recorded in it."""
+        return self._lock is not None
 
     def close(self) -> None:
         """Fold the WAL into the file and give the lock back. Closing twice does nothing."""
@@ -75,8 +92,13 @@ class Ledger:
 
         An event that is stored already is passed over. Raises StoreConflict where another event has
         its place, where a number is left out, or where it contradicts what is stored; StoreTrouble
-        where the file cannot be written.
+        where the file cannot be written, or where this store does not hold the lease.
         """
+        if not (self.records_runs or self.read_only):
+            raise StoreTrouble(
+                f"The store {self.path} is open for reviewing, not for recording runs.",
+                self.notice or "Open it for writing.",
+            )
         lines = [as_stored(event) for event in events if not isinstance(event, TokenDelta)]
         if not lines:
             return
@@ -87,9 +109,13 @@ class Ledger:
     def append_own(self, events: Sequence[StoredEvent]) -> None:
         """Commit events of the library's own log; they are numbered here."""
         with self._transaction() as conn:
-            last = _last_seq(conn, LIBRARY)
-            for seq, event in enumerate(events, start=last + 1):
-                _append(conn, *as_stored(msgspec.structs.replace(event, seq=seq)))
+            self._add_own(conn, events)
+
+    def _add_own(self, conn: sqlite3.Connection, events: Iterable[StoredEvent]) -> None:
+        """The same inside a transaction that is open already."""
+        last = _last_seq(conn, LIBRARY)
+        for seq, event in enumerate(events, start=last + 1):
+            _append(conn, *as_stored(msgspec.structs.replace(event, seq=seq)))
 
     def events(self, run: str, after: int = 0) -> Iterator[AnyEvent]:
         """The stored events of a run in order, from the one that follows number `after`. `run` is
@@ -145,20 +171,36 @@ class Ledger:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """BEGIN IMMEDIATE ... COMMIT; whatever goes wrong rolls everything back."""
-        if self.read_only:
+        """BEGIN IMMEDIATE ... COMMIT within a turn; whatever goes wrong rolls everything back."""
+        if self._turn is None:
             raise StoreTrouble(
                 f"The store {self.path} is open read-only.",
                 self.notice or "Open it for writing to change it.",
             )
-        with self._guard, in_words(self.path):
-            self._conn.execute("BEGIN IMMEDIATE")
+        with self._guard, self._turn.taken(), in_words(self.path), self._writing_connection() as conn:
+            conn.execute("BEGIN IMMEDIATE")
             try:
-                yield self._conn
-                self._conn.execute("COMMIT")
+                yield conn
+                conn.execute("COMMIT")
             except BaseException:
-                _give_up(self._conn)
+                _give_up(conn)
                 raise
+
+    @contextmanager
+    def _writing_connection(self) -> Iterator[sqlite3.Connection]:
+        """The lease holder's own connection, or one for this turn alone."""
+        if self._lock is not None:
+            yield self._conn
+            return
+        with closing(connect(self.path, "rw")) as conn:
+            found = conn.execute("PRAGMA user_version").fetchone()[0]
+            if found != version():
+                raise StoreTrouble(
+                    f"The store {self.path} has version {found} now; this Merito writes {version()}.",
+                    "Open it again with the newest Merito. Nothing was written.",
+                )
+            conn.execute("PRAGMA synchronous = FULL")
+            yield conn
 
 
 def _give_up(conn: sqlite3.Connection) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
+from core.errors import MeritoError
 from core.feedback.verdict import FailureType
 from core.memory.entry import MemoryEntry, Polarity, ReviewDecision, ReviewState
 from stores.errors import StoreConflict
@@ -61,6 +64,21 @@ class EntryUsage(msgspec.Struct, frozen=True):
     """Those of the prompts whose answer was right."""
 
 
+class Clash(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision that was held back, since somebody else had decided meanwhile."""
+
+    wanted: ReviewDecision
+    theirs: ReviewDecision
+    """The newest decision there is, which the reviewer had not seen."""
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of decisions."""
+
+    kept: tuple[ReviewDecision, ...]
+    clashes: tuple[Clash, ...] = ()
+
+
 class Library(Ledger):
     """Questions about memories, and their reviews."""
 
@@ -112,6 +130,27 @@ class Library(Ledger):
             [EntryReviewed(run=LIBRARY, seq=0, at=one.at, decision=one) for one in decisions]
         )
 
+    def decide(self, decisions: Sequence[ReviewDecision], seen: Mapping[str, int]) -> Decided:
+        """Keep the decisions of a reviewer who had seen so many earlier decisions about each entry.
+
+        Those about entries that somebody has decided otherwise about since are held back and given
+        with what was decided; the others are kept, all or none. Reviewers in several processes, and
+        a run that is recorded meanwhile, take turns. Raises MeritoError for an unknown entry.
+        """
+        kept: list[ReviewDecision] = []
+        clashes: list[Clash] = []
+        with self._transaction() as conn:
+            for one in decisions:
+                theirs = _unseen(conn, one.memory, seen.get(one.memory, 0))
+                if theirs is None or (theirs.state is one.state and not one.remark):
+                    kept.append(one)
+                else:
+                    clashes.append(Clash(wanted=one, theirs=theirs))
+            self._add_own(
+                conn, [EntryReviewed(run=LIBRARY, seq=0, at=one.at, decision=one) for one in kept]
+            )
+        return Decided(kept=tuple(kept), clashes=tuple(clashes))
+
     def undo_of(self, memory: str, *, who: str, at: float, remark: str = "") -> ReviewDecision:
         """The decision that takes back an entry's last one: it brings back the state before it.
         Raises StoreConflict where there is nothing to take back."""
@@ -125,17 +164,7 @@ class Library(Ledger):
 
     def history(self, memory: str) -> list[ReviewDecision]:
         """Every decision about an entry, oldest first."""
-        rows = self.rows(
-            "SELECT memory, state, who, at, remark FROM reviews WHERE memory = ?"
-            " ORDER BY number, place",
-            (memory,),
-        )
-        return [
-            ReviewDecision(
-                memory=row[0], state=ReviewState(row[1]), who=row[2], at=row[3], remark=row[4]
-            )
-            for row in rows
-        ]
+        return [_decision(row) for row in self.rows(HISTORY, (memory,))]
 
     def review_states(self, ids: Sequence[str] | None = None) -> dict[str, ReviewState]:
         """The review state of these entries, or of all."""
@@ -201,6 +230,24 @@ class Library(Ledger):
     def _text_of(self, memory: str) -> str | None:
         rows = self.rows("SELECT entry FROM memories WHERE id = ?", (memory,))
         return rows[0][0] if rows else None
+
+
+HISTORY = """
+SELECT memory, state, who, at, remark FROM reviews WHERE memory = ? ORDER BY number, place"""
+
+
+def _decision(row: Sequence[Any]) -> ReviewDecision:
+    memory, state, who, at, remark = row
+    return ReviewDecision(memory=memory, state=ReviewState(state), who=who, at=at, remark=remark)
+
+
+def _unseen(conn: sqlite3.Connection, memory: str, seen: int) -> ReviewDecision | None:
+    """The newest decision, where there are more than were seen. Raises MeritoError for an unknown
+    entry."""
+    if conn.execute("SELECT 1 FROM memories WHERE id = ?", (memory,)).fetchone() is None:
+        raise MeritoError(f"There is no memory '{memory}' in this store.", "Read the library again.")
+    rows = conn.execute(HISTORY, (memory,)).fetchall()
+    return _decision(rows[-1]) if len(rows) > seen else None
 
 
 COLUMNS = (

@@ -1,8 +1,14 @@
-"""How the store's file is opened: looked at before it is touched, one writer at a time.
+"""How the store's file is opened: looked at before it is touched, and changed by one at a time.
 
-SQLite before 3.51.3 can corrupt a WAL file when a checkpoint meets another process's write. Only
-the writer writes and checkpoints here, and it holds an inter-process lock for as long as it is open;
-readers open the file read-only, which never checkpoints.
+Two locks between processes, both given back by the system when a process dies:
+
+- the *lease* is held for as long as a store is open for writing: only its holder adds to runs;
+- the *turn* is held for the length of one transaction: whoever changes the file, the holder of the
+  lease included, takes it, so that reviewers decide while a run goes on.
+
+SQLite before 3.51.3 can corrupt a WAL file when a checkpoint meets another process's write. All
+writes, and with them all checkpoints, happen within a turn; readers open the file read-only, which
+never checkpoints.
 """
 
 from __future__ import annotations
@@ -10,6 +16,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +30,12 @@ if TYPE_CHECKING:
 MAGIC = b"SQLite format 3\x00"
 HEADER = 100
 BUSY_SECONDS = 5.0
+
+PROBE_SECONDS = 0.2
+"""Reviewers take the lease for a moment to see whether a run goes on; that is no reason to give up."""
+
+TURN_SECONDS = 30.0
+"""The longest wait for another process's transaction; an import of 100,000 entries takes most of it."""
 
 
 def version() -> int:
@@ -123,24 +137,73 @@ def _has_content(path: Path) -> bool:
 
 
 def claim(path: Path) -> BaseFileLock:
-    """Become the one writer. Raises StoreInUse where there is one already, StoreTrouble where the
-    folder cannot be written to."""
+    """Take the lease. Raises StoreInUse where another process has it, StoreTrouble where the folder
+    cannot be written to."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(beside(path, ".lock"), timeout=0, thread_local=False)
+    lock = FileLock(beside(path, ".lock"), timeout=PROBE_SECONDS, thread_local=False)
     try:
-        lock.acquire()
+        lock.acquire(poll_interval=0.01)
     except Timeout:
         raise StoreInUse(
             f"Another Merito is writing to {path}.",
-            "Wait until it has ended, or open the store read-only; readers follow it live.",
+            "Wait until it has ended; reading and reviewing go on meanwhile.",
         ) from None
     except OSError as wrong:
-        raise StoreTrouble(
-            f"The store {path} cannot be written: {path.parent}: {wrong.strerror or wrong}.",
-            "Check the folder's permissions and space, or choose another --store.",
-        ) from None
+        raise _not_writable(path, wrong) from None
     return lock
+
+
+class Turn:
+    """The right to change the file at `path`, for one transaction at a time."""
+
+    def __init__(self, path: Path) -> None:
+        from filelock import FileLock
+
+        self._path = path
+        self._file = _identity(path)
+        self._lock = FileLock(beside(path, ".turn"), timeout=TURN_SECONDS, thread_local=False)
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Nobody else changes the store inside the block. Raises StoreInUse where somebody goes on
+        doing so, StoreTrouble where the folder cannot be written or the file was replaced."""
+        from filelock import Timeout
+
+        try:
+            self._lock.acquire(poll_interval=0.003)
+        except Timeout:
+            raise StoreInUse(
+                f"Another Merito has been changing {self._path} for {TURN_SECONDS:.0f} seconds.",
+                "Wait until it has ended, or end it, and try again.",
+            ) from None
+        except OSError as wrong:
+            raise _not_writable(self._path, wrong) from None
+        try:
+            if _identity(self._path) != self._file:
+                raise StoreTrouble(
+                    f"The store {self._path} was replaced while it was open; nothing was written.",
+                    "Open it again.",
+                )
+            yield
+        finally:
+            self._lock.release()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at `path` right now; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _not_writable(path: Path, wrong: OSError) -> StoreTrouble:
+    return StoreTrouble(
+        f"The store {path} cannot be written: {path.parent}: {wrong.strerror or wrong}.",
+        "Check the folder's permissions and space, or choose another --store.",
+    )
 
 
 def sync_folder(folder: Path) -> None:

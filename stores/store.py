@@ -13,11 +13,12 @@ from stores.backups import copy_checked, damage
 from stores.birth import database, give_birth, migrate
 from stores.errors import StoreConflict, StoreInUse, StoreTrouble, in_words
 from stores.library import Library
-from stores.opening import beside, claim, connect, inspect, version
+from stores.opening import Turn, beside, claim, connect, inspect, version
+from stores.permission import may_write, refuse_writing
 from stores.projections import replay_all
 from stores.runs import RunReading
 
-Mode = Literal["write", "read", "prefer-write"]
+Mode = Literal["write", "review", "read", "prefer-write"]
 Durability = Literal["FULL", "OFF"]
 
 
@@ -35,23 +36,29 @@ class Store(RunReading, Library):
     ) -> Self:
         """Open the store at `path`.
 
-        "write" makes this process its one writer and brings an older store up to date after a
-        backup; "read" never changes it; "prefer-write" writes where nobody else does and otherwise
-        reads, with the reason in `notice`. `create` starts a new store where there is no file.
-        `durability` OFF gives up safety against power cuts, for measurements alone.
+        "write" makes this process the one that records runs, and brings an older store up to date
+        after a backup; "review" adds to the library's own log (decisions, imports) whether another
+        process records a run or not, which `notice` then tells; "read" never changes it;
+        "prefer-write" writes where nobody else does and otherwise reviews. `create` starts a new
+        store where there is no file. `durability` OFF gives up safety against power cuts, for
+        measurements alone.
 
         Raises StoreInUse where "write" finds another writer, and StoreTrouble where the file is
-        missing, damaged, newer than this program, or something else. Nothing is then changed.
+        missing, damaged, newer than this program, or something else, or where this process promised
+        only to read. Nothing is then changed.
         """
         path = Path(path).expanduser()
-        if mode == "read":
+        if mode == "read" or (mode in ("review", "prefer-write") and not may_write()):
             return cls._reading(path)
         try:
+            if mode == "review":
+                return cls._reviewing(path, create)
             return cls._writing(path, create, durability)
         except StoreInUse as busy:
             if mode == "write":
                 raise
-            return cls._reading(path, f"{busy.problem} This view is read-only and follows it live.")
+            notice = f"{busy.problem} What it records is followed live, and can be reviewed."
+            return cls._reading(path, notice, Turn(path))
 
     @classmethod
     def create(cls, path: Path | str) -> Self:
@@ -62,7 +69,17 @@ class Store(RunReading, Library):
         return cls._writing(path, True, "FULL")
 
     @classmethod
-    def _reading(cls, path: Path, notice: str = "") -> Self:
+    def _reviewing(cls, path: Path, create: bool) -> Self:
+        """Without the lease, so that a run can begin meanwhile; a store that is missing or old is
+        made or brought up to date first. Raises StoreInUse where a run goes on."""
+        if (create and not path.exists()) or inspect(path) < version():
+            cls._writing(path, create, "FULL").close()
+        refuse_writing(path)
+        claim(path).release()
+        return cls._reading(path, turn=Turn(path))
+
+    @classmethod
+    def _reading(cls, path: Path, notice: str = "", turn: Turn | None = None) -> Self:
         found = inspect(path)
         if found < version():
             raise StoreTrouble(
@@ -70,10 +87,11 @@ class Store(RunReading, Library):
                 "Open it for writing once, and it is brought up to date after a backup.",
             )
         with in_words(path):
-            return cls(path, connect(path, "ro"), None, notice)
+            return cls(path, connect(path, "ro"), None, notice, turn)
 
     @classmethod
     def _writing(cls, path: Path, create: bool, durability: Durability) -> Self:
+        refuse_writing(path)
         if create:
             _make_folder(path.parent)
         else:
@@ -83,7 +101,8 @@ class Store(RunReading, Library):
             if create and not path.exists():
                 give_birth(path)
             found = inspect(path)
-            with in_words(path):
+            turn = Turn(path)
+            with turn.taken(), in_words(path):
                 conn = connect(path, "rw")
                 try:
                     conn.execute("PRAGMA journal_mode = WAL")
@@ -92,7 +111,7 @@ class Store(RunReading, Library):
                 except BaseException:
                     conn.close()
                     raise
-            return cls(path, conn, lock)
+            return cls(path, conn, lock, turn=turn)
         except BaseException:
             lock.release()
             raise

@@ -203,7 +203,7 @@ class Lives(RuleBasedStateMachine):
         with pytest.raises(StoreInUse):
             Store.open(self.path)
         with Store.open(self.path, mode="prefer-write") as second:
-            assert second.read_only
+            assert not second.records_runs
             for run in RUNS:
                 assert list(second.events(run)) == self.stored(run)
             with pytest.raises(StoreTrouble):

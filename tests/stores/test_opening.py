@@ -106,14 +106,14 @@ def test_one_writer_at_a_time(path: Path) -> None:
             Store.open(path)
         assert str(path) in one_line(caught.value)
         with Store.open(path, mode="prefer-write") as second:
-            assert second.read_only
+            assert not second.records_runs
             assert "Another Merito is writing" in second.notice
             writer.append(run_events(2))
             assert [run.id for run in second.runs()] == ["run-1"]
-            with pytest.raises(StoreTrouble, match="read-only"):
+            with pytest.raises(StoreTrouble, match="open for reviewing, not for recording runs"):
                 second.append(run_events(2, run="run-2"))
     with Store.open(path, mode="prefer-write") as alone:
-        assert not alone.read_only
+        assert alone.records_runs
         assert alone.notice == ""
 
 
