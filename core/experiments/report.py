@@ -27,6 +27,8 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
 
     label: str
     values: tuple[float, ...]
+    runs: tuple[str, ...] = ()
+    """Ids of the arm's runs."""
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,8 +89,8 @@ def report_of(
     """
     if not runs:
         raise ValueError("a report needs a run")
-    ordered = sorted(runs, key=lambda run: (run.settings.strategy, run.settings.layout, run.run))
-    arms = tuple(sorted(arms_of(ordered, golds or {}), key=tables.rank))
+    ordered = _in_sequence(runs)
+    arms = ordered_arms(ordered, golds or {})
     stories = tuple(_stories(arms))
     told = {
         memory
@@ -110,6 +112,15 @@ def report_of(
             name: entry for run in ordered for name, entry in run.memories.items() if name in told
         },
     )
+
+
+def ordered_arms(runs: Sequence[RunMetrics], golds: Golds) -> tuple[Arm, ...]:
+    """The arms of the runs in the sequence of the papers' tables."""
+    return tuple(sorted(arms_of(_in_sequence(runs), golds), key=tables.rank))
+
+
+def _in_sequence(runs: Sequence[RunMetrics]) -> list[RunMetrics]:
+    return sorted(runs, key=lambda run: (run.settings.strategy, run.settings.layout, run.run))
 
 
 def _facts(runs: Sequence[RunMetrics]) -> list[tuple[str, str]]:
@@ -158,7 +169,7 @@ def _curve(arm: Arm) -> Curve:
     curves = [accuracy_along(run.results) for run in runs]
     shortest = min(len(curve) for curve in curves)
     values = tuple(sum(curve[n] for curve in curves) / len(curves) for n in range(shortest))
-    return Curve(label=arm.label, values=values)
+    return Curve(label=arm.label, values=values, runs=tuple(run.run for run in arm.runs))
 
 
 def _point(arm: Arm) -> Point | None:

@@ -21,8 +21,9 @@ from core.run.events import (
     RunEnded,
     RunResumed,
 )
+from core.run.figures import figures_of
 from stores.store import Store
-from tests.streams import EventWriter, batches, episode_events, run_events, settings
+from tests.streams import EPOCH, EventWriter, batches, episode_events, run_events, settings
 
 
 def test_runs_are_listed_newest_first(store: Store) -> None:
@@ -231,3 +232,18 @@ def test_one_episode_is_read_by_its_position(store: Store) -> None:
     store.append(events)
     assert store.episode("run-1", 2) == [e for e in events if getattr(e, "position", None) == 2]
     assert store.episode("run-1", 99) == []
+
+
+def test_standings_are_of_the_runs_that_moved(store: Store) -> None:
+    first, second = run_events(8, run="a"), run_events(4, run="b", at=EPOCH + 100)
+    store.append(first[:30])
+    store.append(second)
+    standings = store.standings()
+    assert [each.record.id for each in standings] == ["b", "a"]
+    known = {each.record.id: each.record.last_seq for each in standings}
+    assert store.standings(known) == []
+    store.append(first[30:])
+    (moved,) = store.standings(known)
+    assert moved.record == store.run("a")
+    assert moved.settings == first[0].settings
+    assert moved.outcomes == dict(figures_of(first).outcomes)

@@ -3,14 +3,15 @@ store, tests from lists. Reading and writing leave the event loop inside the imp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
 from core.errors import MeritoError
 from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState
-from core.run.events import AnyEvent
+from core.run.events import AnyEvent, EpisodeOutcome, RunSettings
+from tui.view.reel import Reel
 
 
 class Shelved(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +58,17 @@ class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
     finished: int
     ended: str = ""
     """Why its last session ended; empty where it was cut off or goes on."""
+    settings: RunSettings | None = None
+    model: str = ""
+    """Engine and name."""
+    last_at: float = 0.0
+    """Time of its last event, in seconds since the epoch."""
+    last_seq: int = 0
+    """Number of its last event: where this is the same, the run is."""
+    seconds: float = 0.0
+    """Time worked."""
+    outcomes: Mapping[EpisodeOutcome, int] = {}
+    """Final episodes by outcome."""
 
 
 class Archive(Protocol):
@@ -66,8 +78,17 @@ class Archive(Protocol):
         """Every run, newest first."""
         ...
 
-    async def events(self, run: str) -> Sequence[AnyEvent]:
-        """A run's events in order."""
+    async def moved(self, known: Mapping[str, int]) -> Sequence[StoredRun]:
+        """The runs whose last event is another than `known` says, newest first; quick where nothing
+        moved."""
+        ...
+
+    async def events(self, run: str, after: int = 0) -> Sequence[AnyEvent]:
+        """A run's events in order, from the one that follows number `after`."""
+        ...
+
+    async def reel(self, run: str) -> Reel:
+        """A run's events by their place, as many as there are now."""
         ...
 
     async def episode(self, run: str, position: int) -> Sequence[AnyEvent]:

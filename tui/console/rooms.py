@@ -29,6 +29,7 @@ ROOMS: tuple[Room, ...] = (
     Room("run", "Run", "tui.console.screens.run", "RunScreen"),
     Room("memory", "Memory", "tui.console.screens.memory", "MemoryScreen"),
     Room("replay", "Replay", "tui.console.screens.replay", "ReplayScreen"),
+    Room("experiments", "Experiments", "tui.console.screens.experiments", "ExperimentsScreen"),
 )
 """In the order of their number keys."""
 

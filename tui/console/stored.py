@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.memory.entry import ReviewDecision
 from core.run.events import AnyEvent
 from stores.library import EntryUsage
-from stores.runs import RunRecord
+from stores.reel import StoredReel
+from stores.runs import Standing
 from stores.store import Store
 from tui.console.library import Shelved, StoredRun
+from tui.view.reel import Reel
 
 
 class StoreLibrary:
@@ -59,18 +61,27 @@ class StoreArchive:
 
     async def runs(self) -> Sequence[StoredRun]:
         """Every run, newest first."""
-        return [_stored(record) for record in await asyncio.to_thread(self._store.runs)]
+        return await self.moved({})
 
-    async def events(self, run: str) -> Sequence[AnyEvent]:
-        """A run's events in order."""
-        return await asyncio.to_thread(lambda: list(self._store.events(run)))
+    async def moved(self, known: Mapping[str, int]) -> Sequence[StoredRun]:
+        """The runs whose last event is another than `known` says, newest first."""
+        return [_stored(each) for each in await asyncio.to_thread(self._store.standings, known)]
+
+    async def events(self, run: str, after: int = 0) -> Sequence[AnyEvent]:
+        """A run's events in order, from the one that follows number `after`."""
+        return await asyncio.to_thread(lambda: list(self._store.events(run, after)))
+
+    async def reel(self, run: str) -> Reel:
+        """A run's events by their place, as many as there are now."""
+        return await asyncio.to_thread(StoredReel, self._store, run)
 
     async def episode(self, run: str, position: int) -> Sequence[AnyEvent]:
         """The events of one episode in order."""
         return await asyncio.to_thread(self._store.episode, run, position)
 
 
-def _stored(record: RunRecord) -> StoredRun:
+def _stored(standing: Standing) -> StoredRun:
+    record = standing.record
     return StoredRun(
         id=record.id,
         began=record.started,
@@ -78,4 +89,10 @@ def _stored(record: RunRecord) -> StoredRun:
         questions=record.questions,
         finished=record.ended,
         ended="" if record.state == "open" else record.state,
+        settings=standing.settings,
+        model=record.model,
+        last_at=record.last_at,
+        last_seq=record.last_seq,
+        seconds=record.seconds,
+        outcomes=standing.outcomes,
     )

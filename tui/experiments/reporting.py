@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import click
@@ -44,11 +45,17 @@ def named_runs(store: Store, names: Sequence[str], experiments: Sequence[str]) -
 
 def reported(metrics: Sequence[RunMetrics], title: str, labels: dict[str, str] | None = None) -> Report:
     """The report, with the golds of the data sets that are at hand."""
+    golds, benchmarks = golds_of(metrics), _benchmarks(metrics)
+    return report_of(metrics, title=title, golds=golds, benchmarks=benchmarks, labels=labels)
+
+
+def golds_of(metrics: Sequence[RunMetrics]) -> dict[str, dict[str, str]]:
+    """A hash of each question's gold, for the data sets of the runs that are at hand."""
     data_sets = {run.settings.dataset: run.settings.root for run in metrics}
-    golds = {name: found for name, root in data_sets.items() if (found := _golds(name, root))}
-    return report_of(metrics, title=title, golds=golds, benchmarks=_benchmarks(metrics), labels=labels)
+    return {name: found for name, root in data_sets.items() if (found := _golds(name, root))}
 
 
+@lru_cache(maxsize=4)
 def _golds(dataset: str, root: str) -> dict[str, str]:
     """A hash of each question's gold; nothing where the data set is not there any more."""
     from core.datasets.loading import load

@@ -4,7 +4,7 @@ test wants it to, and waiting for conditions instead of sleeping."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,12 +14,13 @@ from core.errors import MeritoError
 from core.memory.entry import ReviewDecision, ReviewState
 from core.run.control import Control
 from core.run.events import AnyEvent, EpisodeEnded, JudgementAwaited, RunStarted
-from core.run.figures import first_state
-from tests.streams import EPOCH, run_events
+from core.run.figures import figures_of, first_state
+from tests.streams import run_events
 from tui.console.app import MeritoApp
 from tui.console.library import Shelved, StoredRun
 from tui.console.screens.base import RoomScreen
 from tui.console.widgets.paper import Paper
+from tui.view.reel import Listed, Reel
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 
@@ -63,20 +64,49 @@ class Annals:
 
     def __init__(self, *runs: Sequence[AnyEvent]) -> None:
         self._runs = {events[0].run: list(events) for events in runs}
+        self.read: list[tuple[str, int]] = []
+        """Which events were asked for: run, and after which number."""
+
+    def add(self, events: Sequence[AnyEvent]) -> None:
+        """More events of a run, or a new run."""
+        self._runs.setdefault(events[0].run, []).extend(events)
 
     async def runs(self) -> Sequence[StoredRun]:
+        return await self.moved({})
+
+    async def moved(self, known: Mapping[str, int]) -> Sequence[StoredRun]:
         return [
-            StoredRun(
-                id=run, began=EPOCH, about="sample · merit", questions=8, finished=8, ended="finished"
-            )
-            for run in self._runs
+            _stored(events) for run, events in self._runs.items() if events[-1].seq != known.get(run)
         ]
 
-    async def events(self, run: str) -> Sequence[AnyEvent]:
-        return self._runs[run]
+    async def events(self, run: str, after: int = 0) -> Sequence[AnyEvent]:
+        self.read += [(run, after)]
+        return [event for event in self._runs[run] if event.seq > after]
+
+    async def reel(self, run: str) -> Reel:
+        return Listed(self._runs[run])
 
     async def episode(self, run: str, position: int) -> Sequence[AnyEvent]:
         return [e for e in self._runs[run] if getattr(e, "position", None) == position]
+
+
+def _stored(events: Sequence[AnyEvent]) -> StoredRun:
+    figures, opening = figures_of(events), events[0]
+    assert isinstance(opening, RunStarted)
+    return StoredRun(
+        id=opening.run,
+        began=opening.at,
+        about=f"{opening.settings.dataset} · {opening.settings.strategy}",
+        questions=figures.questions,
+        finished=figures.finished,
+        ended=figures.ended,
+        settings=opening.settings,
+        model=opening.model.name,
+        last_at=events[-1].at,
+        last_seq=events[-1].seq,
+        seconds=events[-1].at - opening.at,
+        outcomes=dict(figures.outcomes),
+    )
 
 
 class Staged:

@@ -40,8 +40,8 @@ _CHANGES = 8
 class Episode(Paper):
     """Attempt cards of the chosen question, one of them selected."""
 
-    def __init__(self) -> None:
-        super().__init__(id="episode", classes="pane")
+    def __init__(self, id: str = "episode") -> None:  # noqa: A002
+        super().__init__(id=id, classes="pane")
 
     def show_episode(self, episode: EpisodeView | None, budget: int, selected: int, empty: str) -> None:
         """Draw what changed; `empty` stands where there is no episode yet."""
