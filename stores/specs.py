@@ -1,4 +1,5 @@
-"""What selection keeps beside the store: specification memories, and the answers to its calls.
+"""What selection keeps beside the store: specification memories, the answers to its calls, and
+the newest choice that each method made for each question of a pool.
 
 A file of its own, in SQLite's rollback mode: a commit is durable when it returns, and several
 processes may read and write it (the WAL defect that the store must mind does not exist here). What
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,11 +19,15 @@ from urllib.request import pathname2url
 import msgspec
 
 from core.models.chat import Answer
+from core.question import Question
+from core.selection.candidates import Candidates
+from core.selection.selecting import Selection
 from core.selection.specification import SpecificationMemory
 from stores.errors import StoreTrouble, in_words
 
 APPLICATION_ID = 0x4D525350
-VERSION = 1
+VERSION = 2
+"""1 had no selections."""
 _BUSY_SECONDS = 10.0
 _TABLES = """
 CREATE TABLE specification (
@@ -29,11 +35,55 @@ CREATE TABLE specification (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE answer (key TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT, WITHOUT ROWID;
 """
+_SELECTIONS = """
+CREATE TABLE IF NOT EXISTS selection (
+    pool TEXT NOT NULL, question TEXT NOT NULL, method TEXT NOT NULL, place INTEGER NOT NULL,
+    at REAL NOT NULL, body BLOB NOT NULL, PRIMARY KEY (pool, question, method)
+) STRICT, WITHOUT ROWID;
+"""
+
+
+_HEADER = b"SQLite format 3\0"
 
 
 def specs_path(store: Path) -> Path:
-    """The file that belongs to a store."""
+    """The file that belongs to a store. Raises StoreTrouble where `store` is something else, so that
+    nothing is made beside it."""
+    trouble = StoreTrouble(f"{store} is no Merito store.", "Name another file with --store.")
+    try:
+        if store.is_dir():
+            raise trouble
+        if store.is_file():
+            with store.open("rb") as file:
+                if file.read(len(_HEADER)) not in (b"", _HEADER):
+                    raise trouble
+    except (OSError, ValueError) as wrong:
+        raise StoreTrouble(f"{store} cannot be read: {wrong}.", "Name another with --store.") from None
     return store.with_name(f"{store.name}.specs")
+
+
+class KeptSelection(msgspec.Struct, frozen=True, kw_only=True):
+    """What a method chose for a question of a pool, with what it rests on. Gold is not in it."""
+
+    pool: str
+    place: int
+    """The question's place in its pool, from 0."""
+    at: float
+    """Seconds since the epoch."""
+    question: Question
+    candidates: Candidates
+    selection: Selection
+    consistent: bool | None = None
+
+
+class KeptPool(msgspec.Struct, frozen=True, kw_only=True):
+    """A pool that selections were kept of."""
+
+    pool: str
+    questions: int
+    methods: tuple[str, ...]
+    at: float
+    """When the newest choice was made."""
 
 
 class Specs:
@@ -46,8 +96,8 @@ class Specs:
                 f"There are no specifications at {path}.", "Make them with: merito specs build TRAIN"
             )
         self.path = path
+        _folder_of(path)
         with in_words(path, "file of specifications"):
-            path.parent.mkdir(parents=True, exist_ok=True)
             uri = f"file:{pathname2url(str(path.resolve()))}?mode=rw{'c' if create else ''}"
             self._connection = sqlite3.connect(
                 uri, uri=True, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
@@ -76,19 +126,10 @@ class Specs:
         """Add memories, all or none; those that are there already stay as they are. Returns how
         many were new; they are durable then."""
         rows = [(each.id, each.source_key, msgspec.json.encode(each)) for each in memories]
-        with in_words(self.path, "file of specifications"):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                before = self._count()
-                self._connection.executemany(
-                    "INSERT OR IGNORE INTO specification VALUES (?, ?, ?)", rows
-                )
-                added = self._count() - before
-                self._connection.execute("COMMIT")
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-        return added
+        with in_words(self.path, "file of specifications"), self._transaction():
+            before = self._count()
+            self._connection.executemany("INSERT OR IGNORE INTO specification VALUES (?, ?, ?)", rows)
+            return self._count() - before
 
     def memories(self) -> list[SpecificationMemory]:
         """All memories, by id."""
@@ -124,6 +165,44 @@ class Specs:
                 "INSERT OR IGNORE INTO answer VALUES (?, ?)", (key, msgspec.json.encode(answer))
             )
 
+    # Selections
+
+    def keep_selections(self, kept: Iterable[KeptSelection]) -> None:
+        """Keep choices in place of earlier ones by the same method; durable when this returns."""
+        rows = [
+            (e.pool, e.question.id, e.selection.method, e.place, e.at, msgspec.json.encode(e))
+            for e in kept
+        ]
+        with in_words(self.path, "file of specifications"), self._transaction():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO selection VALUES (?, ?, ?, ?, ?, ?)", rows
+            )
+
+    def pools(self) -> list[KeptPool]:
+        """Every pool with its methods, the newest first."""
+        found: dict[str, KeptPool] = {}
+        with in_words(self.path, "file of specifications"):
+            rows = self._connection.execute(
+                "SELECT pool, method, count(*), max(at) FROM selection GROUP BY pool, method"
+            ).fetchall()
+        for pool, method, questions, at in rows:
+            known = found.get(pool, KeptPool(pool=pool, questions=0, methods=(), at=0.0))
+            found[pool] = KeptPool(
+                pool=pool,
+                questions=max(known.questions, questions),
+                methods=(*known.methods, method),
+                at=max(known.at, at),
+            )
+        return sorted(found.values(), key=lambda each: -each.at)
+
+    def selections(self, pool: str) -> list[KeptSelection]:
+        """The choices kept of a pool, by the questions' places, then by method."""
+        with in_words(self.path, "file of specifications"):
+            rows = self._connection.execute(
+                "SELECT body FROM selection WHERE pool = ? ORDER BY place, question, method", (pool,)
+            ).fetchall()
+            return [msgspec.json.decode(body, type=KeptSelection) for (body,) in rows]
+
     def _count(self) -> int:
         return int(self._connection.execute("SELECT count(*) FROM specification").fetchone()[0])
 
@@ -147,16 +226,42 @@ class Specs:
                 f" {VERSION}.",
                 "Update Merito. The file was not touched.",
             )
+        if version < VERSION:
+            with self._transaction():
+                self._make(_SELECTIONS)
+                execute(f"PRAGMA user_version = {VERSION}")
 
     def _found(self) -> None:
         """Make the tables, unless another process has just done so."""
+        with self._transaction():
+            if not self._connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+                self._make(_TABLES)
+                self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                self._connection.execute("PRAGMA user_version = 1")
+
+    def _make(self, tables: str) -> None:
+        for statement in filter(str.strip, tables.split(";")):
+            self._connection.execute(statement)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
         self._connection.execute("BEGIN IMMEDIATE")
-        if not self._connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
-            for statement in filter(str.strip, _TABLES.split(";")):
-                self._connection.execute(statement)
-            self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            self._connection.execute(f"PRAGMA user_version = {VERSION}")
-        self._connection.execute("COMMIT")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+
+
+def _folder_of(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        why = wrong.strerror or wrong
+        raise StoreTrouble(
+            f"There is no folder {path.parent} and none can be made: {why}.", "Check --store."
+        ) from None
 
 
 def export_lines(memories: Sequence[SpecificationMemory]) -> Iterator[bytes]:

@@ -90,3 +90,51 @@ def common(asked: dict[str, Any]) -> dict[str, Any]:
     """The part of a command's options that every order of a run has."""
     names = ("model", "strategy", "regime", "budget", "layout", "prompts", "deadline", "seed", "store")
     return {name: asked[name] for name in names}
+
+
+pool = click.argument("pool", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+databases = click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    required=True,
+    help="Folder that holds the databases.",
+)
+choosing = together(
+    click.option(
+        "--dataset",
+        type=click.Choice(["auto", "spider", "bird"]),
+        default="auto",
+        show_default=True,
+        help="Whose rule says when results are equal; auto: by the layout of the folder.",
+    ),
+    click.option(
+        "--memory-tokens",
+        type=click.IntRange(0),
+        help="Tokens of memories in a prompt; default: all that the context leaves.",
+    ),
+    click.option(
+        "--permutations",
+        type=click.IntRange(1, 64),
+        default=4,
+        show_default=True,
+        help="K: runs.",
+    ),
+    click.option("--limit", type=click.IntRange(min=1), help="Only the first N questions."),
+    click.option(
+        "--deadline",
+        type=SECONDS,
+        default=30.0,
+        show_default=True,
+        help="Seconds that one statement may run.",
+    ),
+    model,
+    click.option("--judge", help="Another model that scores ties; default: the selector."),
+    click.option(
+        "--bank",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Where the memories are: a store, or a file of specifications. Default: --store.",
+    ),
+    seed,
+    store,
+)
+"""What every command that chooses from a pool takes."""

@@ -25,6 +25,7 @@ class MethodFigures(msgspec.Struct, frozen=True, kw_only=True):
     saved: float
     tokens_sent: float | None
     tokens_evaluated: float | None
+    tokens_written: float | None
     seconds: float
     consistency: float | None
     consistent_and_correct: float | None
@@ -55,6 +56,7 @@ def method_figures(chosen: Sequence[Chosen]) -> MethodFigures:
         saved=_mean([each.saved for each in spent]) or 0.0,
         tokens_sent=_mean([each.tokens_sent for each in spent]),
         tokens_evaluated=_mean([each.tokens_evaluated for each in spent]),
+        tokens_written=_mean([each.tokens_written for each in spent]),
         seconds=_mean([each.seconds for each in spent]) or 0.0,
         consistency=_mean([bool(each.consistent) for each in asked]),
         consistent_and_correct=_mean(both),

@@ -30,6 +30,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     windows: tuple[RankedWindow, ...]
     final: tuple[int, ...]
 
+    def renamed(self, order: Sequence[int]) -> Run:
+        """The same where candidate i is called `order[i]`."""
+
+        def named(indexes: Sequence[int]) -> tuple[int, ...]:
+            return tuple(order[index] for index in indexes)
+
+        windows = [
+            msgspec.structs.replace(each, shown=named(each.shown), ranking=named(each.ranking))
+            for each in self.windows
+        ]
+        return Run(order=named(self.order), windows=tuple(windows), final=named(self.final))
+
 
 Rank = Callable[[Sequence[int]], Awaitable[Ranked]]
 """Ranks the candidates of one window; places count within it."""

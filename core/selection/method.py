@@ -29,6 +29,8 @@ class Method(msgspec.Struct, frozen=True, kw_only=True):
     """Whether ties are broken by the selector itself, also where another model is given for it."""
     consensus: bool = False
     """Whether each candidate is shown with how many others agree with it."""
+    studied: bool = True
+    """Whether a study compares it without being told to."""
 
 
 METHODS: dict[str, Method] = {
@@ -116,6 +118,7 @@ METHODS: dict[str, Method] = {
             shuffles="groups",
             breaks_ties=True,
             consensus=True,
+            studied=False,
         ),
     )
 }

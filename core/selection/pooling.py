@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -46,6 +45,13 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
         return False if applies else None
 
 
+FILE_ORDER = 0
+"""The presentation of a pool as its file has it; every other number is a shuffle of its own."""
+
+Fronts = dict[bool, Prepared]
+"""What one question's prompts begin with, without memories and with them."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Panel:
     """What choosing works with. Without a selector only methods that ask nobody can be used."""
@@ -56,7 +62,10 @@ class Panel:
     caller: Caller | None = None
     judge: Caller | None = None
     preparer: Preparer | None = None
-    consistency: bool = False
+    presentations: tuple[int, ...] = (FILE_ORDER,)
+    """How each pool is shown: the first leads to the choice, a second tells whether it stays."""
+    executed: dict[str, Candidates] = field(default_factory=dict)
+    """By question id, for whoever chooses from the same pool again."""
 
     async def choose_all(
         self, questions: Sequence[PooledQuestion], at_once: int
@@ -68,28 +77,45 @@ class Panel:
 
     async def choose(self, pooled: PooledQuestion) -> list[Chosen]:
         """One choice a method."""
-        try:
-            candidates = await self.executor.execute(pooled)
-        except MeritoError as trouble:
-            candidates = unusable(pooled, trouble)
-        return [await self._by(method, pooled, candidates) for method in self.methods]
+        candidates = await self._candidates(pooled)
+        fronts: Fronts = {}
+        # Methods with the same front after one another, so that the engine's cache holds it.
+        chosen = {
+            method.name: await self._by(method, pooled, candidates, fronts)
+            for method in sorted(self.methods, key=lambda method: method.memory)
+        }
+        return [chosen[method.name] for method in self.methods]
 
-    async def _by(self, method: Method, pooled: PooledQuestion, candidates: Candidates) -> Chosen:
+    async def _candidates(self, pooled: PooledQuestion) -> Candidates:
+        name = pooled.question.id
+        if name not in self.executed:
+            try:
+                self.executed[name] = await self.executor.execute(pooled)
+            except MeritoError as trouble:
+                self.executed[name] = unusable(pooled, trouble)
+        return self.executed[name]
+
+    async def _by(
+        self, method: Method, pooled: PooledQuestion, candidates: Candidates, fronts: Fronts
+    ) -> Chosen:
         everyone = tuple(range(len(candidates.executed)))
-        if not self.consistency:
-            selection = await self._select(method, pooled, candidates, everyone)
-            return Chosen(pooled=pooled, candidates=candidates, selection=selection)
-        orders = [_presentation(self.terms.seed, pooled, which, everyone) for which in (1, 2)]
-        first, second = [await self._select(method, pooled, candidates, order) for order in orders]
-        texts = [
-            None if each.choice is None else candidates.executed[each.choice].key
-            for each in (first, second)
+        found = [
+            await self._select(
+                method,
+                pooled,
+                candidates,
+                _presentation(self.terms.seed, pooled, which, everyone),
+                fronts,
+            )
+            for which in self.presentations
         ]
+        texts = [None if s.choice is None else candidates.executed[s.choice].key for s in found]
+        asked = len(texts) > 1 and all(texts)
         return Chosen(
             pooled=pooled,
             candidates=candidates,
-            selection=first,
-            consistent=texts[0] == texts[1] if all(texts) else None,
+            selection=found[0],
+            consistent=len(set(texts)) == 1 if asked else None,
         )
 
     async def _select(
@@ -98,16 +124,21 @@ class Panel:
         pooled: PooledQuestion,
         candidates: Candidates,
         order: tuple[int, ...],
+        fronts: Fronts,
     ) -> Selection:
-        presented = candidates.presented(order)
-        caller = self.caller
+        async def prepare(memory: bool) -> Prepared:
+            assert self.preparer is not None, "a method that asks has a selector"
+            if memory not in fronts:
+                fronts[memory] = await self.preparer.prepare(pooled.question, candidates, memory)
+            return fronts[memory]
+
         try:
             found = await select(
                 method,
-                presented,
+                candidates.presented(order),
                 question=pooled.question.id,
-                prepare=partial(self._prepare, pooled, candidates),
-                caller=caller,
+                prepare=prepare,
+                caller=self.caller,
                 judge=self.judge,
                 terms=self.terms,
             )
@@ -115,34 +146,13 @@ class Panel:
             if not trouble.concerns_prompt:
                 raise
             return Selection(method=method.name, choice=None, remark=trouble.problem)
-        return _restored(found, order)
-
-    async def _prepare(self, pooled: PooledQuestion, candidates: Candidates, memory: bool) -> Prepared:
-        assert self.preparer is not None, "a method that asks has a selector"
-        return await self.preparer.prepare(pooled.question, candidates, memory)
+        return found.renamed(order)
 
 
 def _presentation(
     seed: int, pooled: PooledQuestion, which: int, everyone: tuple[int, ...]
 ) -> tuple[int, ...]:
+    if which == FILE_ORDER:
+        return everyone
     chance = random.Random(f"{seed}\x1fpresentation {which}\x1f{pooled.question.id}")
     return tuple(chance.sample(everyone, len(everyone)))
-
-
-def _restored(selection: Selection, order: tuple[int, ...]) -> Selection:
-    """A selection over a presentation, with the pool's own indexes. What only the presentation has
-    (windows, duels) stays out where the two differ."""
-    if order == tuple(sorted(order)):
-        return selection
-    place = {index: new for new, index in enumerate(order)}
-    means = selection.mean_ranks
-    return msgspec.structs.replace(
-        selection,
-        choice=None if selection.choice is None else order[selection.choice],
-        rival=None if selection.rival is None else order[selection.rival],
-        tied=tuple(order[index] for index in selection.tied),
-        mean_ranks=tuple(means[place[index]] for index in sorted(order)) if means else (),
-        runs=(),
-        duels=(),
-        scores=(),
-    )

@@ -49,6 +49,11 @@ class Duel(msgspec.Struct, frozen=True, kw_only=True):
     second: int
     winner: int | None
 
+    def renamed(self, order: Sequence[int]) -> Duel:
+        """The same where candidate i is called `order[i]`."""
+        winner = None if self.winner is None else order[self.winner]
+        return Duel(first=order[self.first], second=order[self.second], winner=winner)
+
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
     """A choice, with everything it rests on. Candidates are named by their index."""
@@ -70,6 +75,26 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[str, ...] = ()
     """Ids of the specifications that were shown, best first."""
     spent: Spent = msgspec.field(default_factory=Spent)
+
+    def renamed(self, order: Sequence[int]) -> Selection:
+        """The same selection where candidate i is called `order[i]`: made from a presentation, told
+        in the pool's own indexes."""
+        if tuple(order) == tuple(range(len(order))):
+            return self
+        place = {index: new for new, index in enumerate(order)}
+        means = self.mean_ranks
+        return msgspec.structs.replace(
+            self,
+            choice=None if self.choice is None else order[self.choice],
+            rival=None if self.rival is None else order[self.rival],
+            tied=tuple(order[index] for index in self.tied),
+            mean_ranks=tuple(means[place[index]] for index in sorted(order)) if means else (),
+            runs=tuple(run.renamed(order) for run in self.runs),
+            scores=tuple(
+                msgspec.structs.replace(each, candidate=order[each.candidate]) for each in self.scores
+            ),
+            duels=tuple(each.renamed(order) for each in self.duels),
+        )
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import aclosing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tui import options
+from tui.selection.kept import memory_bank, open_specs
 
 if TYPE_CHECKING:
     from core.question import Question
     from core.selection.building import Built
-    from core.selection.retrieval import MemoryBank
     from core.selection.specification import SpecificationMemory
     from core.selection.training import Training
     from stores.specs import Specs
@@ -65,28 +65,26 @@ def build(
     training = read_training(train, root=root, limit=limit, seed=seed)
     for problem in training.problems:
         click.echo(_one_line(problem), err=True)
-    with _open(store, create=True) as opened:
+    with open_specs(store, create=True) as opened:
         asyncio.run(_build(training, opened, model, as_json))
     return 1 if training.problems else 0
 
 
 async def _build(training: Training, opened: Specs, model: str | None, as_json: bool) -> None:
-    from core.models.choosing import choose
     from core.selection.building import build
-    from core.selection.calls import Caller, at_once
+    from core.selection.calls import Caller
     from tui import settings
-    from tui.engines import terms
+    from tui.engines import engines
 
     known = opened.ids()
     missing = sum(pair.id not in known for pair in training.pairs)
     made = rebuilt = 0
     if missing:
-        choice = await choose(settings.value("model", model) or None, terms())
-        try:
-            described = await choice.model.describe()
-            caller = Caller(choice.model, described, opened)
+        async with engines(settings.value("model", model)) as ready:
+            engine = ready.choice.model
+            caller = Caller(engine, await engine.describe(), opened)
             with _progress(missing, "Distilling") as advance:
-                memories = build(training, caller, known, at_once(described))
+                memories = build(training, caller, known, caller.at_once)
                 async with aclosing(memories):
                     async for built in memories:
                         opened.keep([built.memory])
@@ -94,8 +92,6 @@ async def _build(training: Training, opened: Specs, model: str | None, as_json: 
                         if as_json:
                             _say(_built(built), True, str)
                         advance()
-        finally:
-            await choice.model.close()
     words = f"{made:,} memories made ({rebuilt:,} from the syntax tree alone)"
     click.echo(f"{words}, {len(training.pairs) - missing:,} were there.", err=as_json)
 
@@ -111,7 +107,7 @@ def _built(built: Built) -> dict[str, Any]:
 @as_json
 def list_specs(database: str | None, rebuilt: bool, store: Path | None, as_json: bool) -> None:
     """List memories, one a line."""
-    with _open(store) as opened:
+    with open_specs(store) as opened:
         memories = opened.memories()
     for memory in memories:
         if database in (None, memory.database) and (memory.rebuilt or not rebuilt):
@@ -128,7 +124,7 @@ def show(memory: str, store: Path | None, as_json: bool) -> None:
     """Show one MEMORY; the beginning of its id is enough."""
     import msgspec
 
-    with _open(store) as opened:
+    with open_specs(store) as opened:
         found = opened.memory(memory)
     _say(msgspec.to_builtins(found), as_json, _page)
 
@@ -144,7 +140,7 @@ def search(question: str, database: str, limit: int, store: Path | None, as_json
     from core.question import Question
 
     wanted = Question(id="", database=database, text=question)
-    with _open(store) as opened:
+    with open_specs(store) as opened:
         found = asyncio.run(_nearest(opened, wanted))
     for memory in found[:limit]:
         _say(_listed(memory), as_json, _row)
@@ -165,7 +161,7 @@ def export(file: Path, store: Path | None) -> None:
     from core.errors import MeritoError
     from stores.specs import export_lines
 
-    with _open(store) as opened:
+    with open_specs(store) as opened:
         memories = opened.memories()
     draft = file.with_name(f"{file.name}.partial")
     try:
@@ -182,7 +178,7 @@ def export(file: Path, store: Path | None) -> None:
 def import_specs(file: Path, store: Path | None) -> None:
     """Take the memories of an exported FILE: all of them, or none where one is broken."""
     memories = _read(file)
-    with _open(store, create=True) as opened:
+    with open_specs(store, create=True) as opened:
         added = opened.keep(memories)
     click.echo(f"{added:,} new memories, {len(memories) - added:,} known before.")
 
@@ -206,25 +202,6 @@ def _read(file: Path) -> list[SpecificationMemory]:
     return memories
 
 
-# Shared with `merito select`
-
-
-@asynccontextmanager
-async def memory_bank(opened: Specs) -> AsyncIterator[MemoryBank]:
-    """The bank over all kept memories, with an encoder of its own."""
-    from core.memory.embedding import DEFAULT_MODEL, EncoderProcess
-    from core.selection.retrieval import MemoryBank
-    from tui import settings
-    from tui.shelf import StoreShelf
-
-    encoder = EncoderProcess(settings.value("encoder") or DEFAULT_MODEL, log=settings.log_file())
-    shelf = StoreShelf(opened.path.with_name(f"{opened.path.name}.vectors.npz"))
-    try:
-        yield MemoryBank(opened.memories(), encoder, shelf)
-    finally:
-        await encoder.close()
-
-
 @contextmanager
 def _progress(total: int, words: str) -> Iterator[Callable[[], None]]:
     """A bar on stderr."""
@@ -241,14 +218,6 @@ def _progress(total: int, words: str) -> Iterator[Callable[[], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(words, total=total)
         yield lambda: progress.advance(task)
-
-
-def _open(store: Path | None, *, create: bool = False) -> Specs:
-    from stores.specs import Specs, specs_path
-    from tui import settings
-
-    path = specs_path(settings.store_path(None if store is None else str(store)))
-    return Specs(path, create=create)
 
 
 def _listed(memory: SpecificationMemory) -> dict[str, Any]:

@@ -82,7 +82,7 @@ class Stage:
         self.out = self.err = ""
         self.models: list[ScriptedModel] = []
         self.script: Script = helpful
-        patch.setattr("core.models.choosing.choose", self._choose)
+        patch.setattr("tui.engines.choose", self._choose)
         patch.setattr("core.memory.embedding.EncoderProcess", lambda *_a, **_k: HashingEncoder())
         for name in ("DATA", "CONFIG", "CACHE", "STATE"):
             patch.setenv(f"XDG_{name}_HOME", str(root / name.lower()))
@@ -96,6 +96,11 @@ class Stage:
         code = run([*map(str, arguments), "--store", str(self.store)])
         self.out, self.err = self._capsys.readouterr()
         return code
+
+    @property
+    def bank(self) -> Path:
+        """Where the memories are."""
+        return self.store.with_name(f"{self.store.name}.specs")
 
     @property
     def lines(self) -> list[dict[str, Any]]:

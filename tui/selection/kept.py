@@ -1,0 +1,37 @@
+"""What selection keeps beside a store, opened as the commands' options say."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.selection.retrieval import MemoryBank
+    from stores.specs import Specs
+
+
+def open_specs(store: Path | None, *, create: bool = False) -> Specs:
+    """The specifications that belong to a store, or to the usual one. Raises StoreTrouble."""
+    from stores.specs import Specs, specs_path
+    from tui import settings
+
+    path = specs_path(settings.store_path(None if store is None else str(store)))
+    return Specs(path, create=create)
+
+
+@asynccontextmanager
+async def memory_bank(opened: Specs) -> AsyncIterator[MemoryBank]:
+    """The bank over all kept memories, with an encoder of its own."""
+    from core.memory.embedding import DEFAULT_MODEL, EncoderProcess
+    from core.selection.retrieval import MemoryBank
+    from tui import settings
+    from tui.shelf import StoreShelf
+
+    encoder = EncoderProcess(settings.value("encoder") or DEFAULT_MODEL, log=settings.log_file())
+    shelf = StoreShelf(opened.path.with_name(f"{opened.path.name}.vectors.npz"))
+    try:
+        yield MemoryBank(opened.memories(), encoder, shelf)
+    finally:
+        await encoder.close()
