@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,17 +31,27 @@ def embeds(strategy: Strategy) -> bool:
 async def engines(model: str, *strategies: Strategy) -> AsyncIterator[Engines]:
     """The model that `model` names, or the best at hand where it is empty, and the encoder that any
     of the strategies needs; both are closed in the end. Raises MeritoError."""
+    closings: list[Callable[[], Awaitable[None]]] = []
     async with AsyncExitStack() as stack:
+        stack.push_async_callback(_close_together, closings)
         choice = await choose(model or None, terms())
-        stack.push_async_callback(choice.model.close)
+        closings.append(choice.model.close)
         encoder = None
         if any(embeds(each) for each in strategies):
             encoder = EncoderProcess(
                 settings.value("encoder") or DEFAULT_MODEL, log=settings.log_file()
             )
-            stack.push_async_callback(encoder.close)
+            closings.append(encoder.close)
             await encoder.start()
         yield Engines(choice, encoder)
+
+
+async def _close_together(closings: Sequence[Callable[[], Awaitable[None]]]) -> None:
+    """All at once: somebody who leaves waits for the slowest, not for the sum. Raises the first
+    failure once every one is done."""
+    for failure in await asyncio.gather(*(close() for close in closings), return_exceptions=True):
+        if isinstance(failure, BaseException):
+            raise failure
 
 
 def terms() -> Terms:

@@ -7,6 +7,8 @@ import errno
 import importlib
 import os
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -110,8 +112,17 @@ def cli(ctx: click.Context) -> None:
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command line and leave with its exit code; never with a traceback."""
-    sys.exit(run(args))
+    """Run the command line and leave with its exit code; never with a traceback, and never later
+    for a thread that still computes something which nobody waits for."""
+    code = run(args)
+    if any(
+        not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()
+    ):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(args: list[str] | None = None) -> int:

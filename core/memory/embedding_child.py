@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +20,6 @@ START_SECONDS = 180.0
 """The first import on a cold disk is slow; a hang is still noticed."""
 
 REQUEST_SECONDS = 120.0
-END_SECONDS = 2.0
 
 
 class Space(msgspec.Struct, frozen=True):
@@ -91,14 +91,13 @@ class Child:
         ]
 
     async def end(self) -> None:
-        """Closing stdin ends the child by itself; killing is for one that is stuck."""
+        """Kill the child. It keeps nothing that could be lost, and one that is still importing its
+        libraries would take seconds to notice that its standard input is closed."""
         if self.process.stdin is not None:
             self.process.stdin.close()
-        try:
-            await asyncio.wait_for(self.process.wait(), END_SECONDS)
-        except TimeoutError:
+        with suppress(ProcessLookupError):
             self.process.kill()
-            await self.process.wait()
+        await self.process.wait()
 
     async def _receive(self, seconds: float) -> Any:
         assert self.process.stdout is not None

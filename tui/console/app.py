@@ -21,6 +21,7 @@ from core.errors import MeritoError
 from core.run.control import Control
 from core.run.events import AnyEvent
 from themes.palettes import DEFAULT_THEME, palettes, with_inks
+from tui.bookmarks import Bookmarks
 from tui.console.actions import room_bindings
 from tui.console.library import Archive, Library, ReadOnly
 from tui.console.preferences import Preferences
@@ -34,8 +35,8 @@ _FRAME, _LONGEST_FRAME = 0.1, 0.18
 """Seconds between two repaints, on a machine that is quick and on one that is busy."""
 _SHARE = 0.12
 """The share of a core that repaints should take at most."""
-_PATIENCE = 0.9
-"""Seconds that a run gets to stop by itself, and again to be cancelled, when the console closes."""
+_PATIENCE, _TEARDOWN = 0.3, 0.8
+"""Seconds that a run gets to stop by itself, and then to be taken apart, when the console closes."""
 
 
 def _commands() -> type[Any]:
@@ -99,6 +100,8 @@ class MeritoApp(App[int]):
         """Set once the run has nothing more to say."""
         self.session = Session(events, None if read_only else control, archive)
         self.replay_run, self.replay_speed = replay_run, replay_speed
+        self.bookmarks = Bookmarks()
+        """Those of replays; whoever opens the console on a user's behalf says where they are kept."""
         self.who = who or _user()
         self._room = room
         self._reader: asyncio.Task[None] | None = None
@@ -106,6 +109,7 @@ class MeritoApp(App[int]):
         self._cost = 0.0
         """What a repaint takes of the processor, in seconds, smoothed."""
         self._paint_due = False
+        self._leaving_already = self._torn_down = False
         self._working = 0
         """Pieces of work that run beside the interface."""
         ScrollBar.renderer = PlainBar
@@ -121,7 +125,7 @@ class MeritoApp(App[int]):
     async def on_mount(self) -> None:
         """Show the first room, then begin to read."""
         with suppress(NotImplementedError, RuntimeError):
-            for name in (signal.SIGTERM, signal.SIGHUP):
+            for name in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
                 asyncio.get_running_loop().add_signal_handler(name, self._told_to_leave)
         self.set_keymap(self.preferences.keys.changed)
         await self.switch_mode(self._room)
@@ -169,9 +173,9 @@ class MeritoApp(App[int]):
 
     async def on_unmount(self) -> None:
         """Whatever ended the console, the run is let go."""
-        if self._reader is not None and not self._reader.done():
+        if self._reader is not None and not self._reader.done() and not self._torn_down:
             self._reader.cancel()
-            await asyncio.wait([self._reader], timeout=_PATIENCE)
+            await asyncio.wait([self._reader], timeout=_TEARDOWN)
 
     def changed(self) -> None:
         """Something changed: repaint soon, once."""
@@ -218,12 +222,16 @@ class MeritoApp(App[int]):
         if isinstance(error, MeritoError):
             self.tell(str(error), serious=True)
             return
-        from tui.console.log import write_traceback
-
-        log = write_traceback(error)
+        log = self.log_error(error)
         self.tell(
             f"Something went wrong: {type(error).__name__}. The details are in {log}.", serious=True
         )
+
+    def log_error(self, error: Exception) -> Path:
+        """Put a traceback into the log; says where that is."""
+        from tui.console.log import write_traceback
+
+        return write_traceback(error)
 
     def tell(self, words: str, *, serious: bool = False) -> None:
         """A notice in plain text."""
@@ -326,24 +334,31 @@ class MeritoApp(App[int]):
 
     async def _leave(self) -> None:
         """Stop the run, give it a moment, then close whatever happens."""
+        if self._leaving_already:
+            return
+        self._leaving_already = True
         self._keep_choices()
         if self.session.control is not None:
             self.session.control.stop()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._finished.wait(), _PATIENCE)
         self._goodbye.set()
-        if self._reader is not None and not self._finished.is_set():
-            self._reader.cancel()
         if self._reader is not None:
-            await asyncio.wait([self._reader], timeout=_PATIENCE)
+            if not self._finished.is_set():
+                self._reader.cancel()
+            await asyncio.wait([self._reader], timeout=_TEARDOWN)
+            self._torn_down = True
         self.exit(0)
 
     def _keep_choices(self) -> None:
+        """Nothing that goes wrong here keeps anybody from leaving."""
         kept = self.preferences.kept
-        for room, screen in self.built.items():
-            kept.keep(room, screen.choices())
-        if trouble := kept.write():
-            self.log.warning(f"The console's choices are not kept: {trouble}")
+        try:
+            for room, screen in self.built.items():
+                kept.keep(room, screen.choices())
+            kept.write()
+        except Exception as error:
+            self.log_error(error)
 
 
 def _user() -> str:

@@ -15,7 +15,7 @@ from core.run.events import AnyEvent
 from tui.console.app import MeritoApp
 from tui.console.preferences import Preferences, load_preferences
 from tui.console.session import Opened
-from tui.console.terminal import stderr_to_log
+from tui.console.terminal import run_bounded, stderr_to_log
 from tui.settings import log_file
 from tui.view.plain import summary_lines
 
@@ -167,6 +167,6 @@ def run_console(app: MeritoApp) -> None:
     """Give the terminal to the console, and take it back clean. Raises MeritoError where it broke."""
     log = log_file()
     with stderr_to_log(log):
-        app.run()
+        run_bounded(app)
     if app.return_code and app.failure is None:
         raise MeritoError("The console broke down; nothing that was finished is lost.", f"See {log}.")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
+
+import pytest
 
 from stores.store import Store
 from tests.tui.console.terminal import Terminal
 
 SCRIPT = """
-import asyncio, sys
+import asyncio, sys, time
 from contextlib import asynccontextmanager
 from pathlib import Path
 from core.errors import MeritoError
@@ -30,6 +34,8 @@ class Run:
             if mode == "slow" and event.seq > 20:
                 await self.control.checkpoint()
                 await asyncio.sleep(60)
+            if mode == "stuck" and event.seq > 20:
+                await asyncio.to_thread(time.sleep, 60)
             if mode == "breaks" and event.seq > 20:
                 raise MeritoError("The engine is gone.", "Start it again.")
             yield event
@@ -41,7 +47,11 @@ async def opening():
     if mode == "cannot":
         raise MeritoError("There is no model.", "Get one: merito models pull.")
     with Store.open(path, create=True) as store:
-        yield Run(store)
+        try:
+            yield Run(store)
+        finally:
+            if mode == "stuck":
+                await asyncio.sleep(60)
 
 import tui.commands.console
 tui.commands.console.command.callback = lambda **_: live.run_live(opening)
@@ -83,6 +93,31 @@ def test_leaving_during_a_run_keeps_what_is_finished_and_says_how_to_go_on(tmp_p
         assert "merito run --resume run-1" in main_screen(terminal)
     with Store.open(tmp_path / "store.sqlite", mode="read") as store:
         assert store.run("run-1").ended > 0
+
+
+def test_nothing_that_is_stuck_keeps_anybody_from_leaving(tmp_path: Path) -> None:
+    """A thread that computes for a minute, an engine that takes a minute to close."""
+    with opened(tmp_path, "stuck") as terminal:
+        terminal.until(b"running")
+        terminal.write(b"q")
+        terminal.until(b"Stop the run and leave?")
+        terminal.quiet(0.8)
+        terminal.write(b"y")
+        assert terminal.wait(20) == 130
+        assert terminal.clean
+        assert "merito run --resume run-1" in main_screen(terminal)
+    with Store.open(tmp_path / "store.sqlite") as store:
+        assert store.run("run-1").ended > 0
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_during_a_run_leaves_the_terminal_clean(tmp_path: Path, told: signal.Signals) -> None:
+    with opened(tmp_path, "slow") as terminal:
+        terminal.until(b"running")
+        os.kill(terminal.pid, told)
+        assert terminal.wait(20) == 130
+        assert terminal.clean
+        assert "merito run --resume run-1" in main_screen(terminal)
 
 
 def test_a_run_that_cannot_begin_says_why_in_one_line(tmp_path: Path) -> None:
