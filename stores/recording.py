@@ -133,8 +133,8 @@ class Recording:
             offset += len(line)
         if self.heading.recording > FORMAT:
             raise MeritoError(
-                f"The recording {self.path} has format {self.heading.recording}; this Merito reads up to"
-                f" {FORMAT}.",
+                f"The recording {self.path} has format {self.heading.recording}; this Merito reads"
+                f" up to {FORMAT}.",
                 "Update Merito.",
             )
 

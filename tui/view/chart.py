@@ -100,6 +100,11 @@ class Chart:
         index = bisect_left(self.marks[mark], place)
         return self.marks[mark][index - 1] if index else None
 
+    def began(self, position: int) -> int | None:
+        """The place just after an episode's first event; None where it is not known to have begun."""
+        first = self._firsts.get(position)
+        return None if first is None else first + 1
+
     def nearest(self, place: int) -> int:
         """The nearest place at or before `place` from which `restored` gives a view."""
         index = self._index(place)

@@ -3,43 +3,55 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
 
-from core.run.events import AnyEvent, EpisodeStarted, RunEnded, RunStarted
+from tui.view.chart import INTERVAL, Chart, Mark
+from tui.view.reel import Pages, Reel
 from tui.view.run_view import RunView
 
 SPEEDS = (1, 2, 5, 10, 20, 50, 100)
-LONGEST_PAUSE = 3.0
-"""Seconds of the run's own time between two events that are played; a longer wait is cut."""
 
 
 class Playback:
-    """Where a replay stands. Time is the run's own, with long waits cut."""
+    """Where a replay stands. Time is the run's own, with long waits cut.
 
-    def __init__(self, events: Sequence[AnyEvent], speed: float = SPEEDS[0]) -> None:
-        self.events = events
+    A place is a number of events that have been applied. What lies beyond `chart.surveyed` cannot
+    be gone to yet; `survey` is called until it is complete.
+    """
+
+    def __init__(self, reel: Reel, speed: float = SPEEDS[0]) -> None:
         self.view = RunView()
         self.playing = False
         self.speed = min(SPEEDS, key=lambda each: abs(each - speed))
         self.at = 0
         """Events that have been applied."""
-        self._moments = _moments(events)
+        self._pages = Pages(reel)
+        self.chart = Chart(self._pages)
         self._clock = 0.0
+
+    def __len__(self) -> int:
+        """Events there are."""
+        return len(self._pages)
 
     @property
     def ended(self) -> bool:
         """Whether every event has been played."""
-        return self.at >= len(self.events)
+        return self.at >= len(self)
 
     @property
     def seconds(self) -> float:
         """Where the replay stands, in played seconds of the run."""
-        return self._moments[self.at - 1] if self.at else 0.0
+        return self.chart.moments[self.at - 1] if self.at else 0.0
 
     @property
     def length(self) -> float:
-        """Played seconds of the whole run."""
-        return self._moments[-1] if self._moments else 0.0
+        """Played seconds of what is known of the run."""
+        return self.chart.moments[-1] if self.chart.moments else 0.0
+
+    def survey(self, count: int = INTERVAL) -> bool:
+        """Read ahead by `count` events; True where the run goes on beyond them. Raises MeritoError
+        where the events cannot be read."""
+        self.chart.survey(count)
+        return not self.chart.complete
 
     def faster(self, steps: int) -> None:
         """Change the speed by steps of the table, either way."""
@@ -59,7 +71,7 @@ class Playback:
             return False
         self._clock += elapsed * self.speed
         before = self.at
-        self._apply_to(bisect_right(self._moments, self._clock))
+        self._go(max(self.at, bisect_right(self.chart.moments, self._clock)))
         self.playing = not self.ended
         return self.at != before
 
@@ -67,42 +79,46 @@ class Playback:
         """Go some events forward, or back."""
         self.seek(self.at + count)
 
-    def seek(self, index: int) -> None:
-        """Stand after `index` events."""
-        index = max(0, min(index, len(self.events)))
-        if index < self.at:
-            self.view, self.at = RunView(), 0
-        self._apply_to(index)
+    def seek(self, place: int) -> None:
+        """Stand after `place` events, as far as the run is known."""
+        self._go(max(0, min(place, self.chart.surveyed)))
         self._clock = self.seconds
 
-    def next_question(self) -> None:
-        """Forward to where the next question begins, or to the end."""
-        for index in range(self.at, len(self.events)):
-            if isinstance(self.events[index], EpisodeStarted | RunEnded):
-                self.seek(index + 1)
-                return
-        self.seek(len(self.events))
+    def next(self, mark: Mark) -> bool:
+        """Forward to the next place with this mark; False, and nowhere, where there is none."""
+        return self._to(self.chart.next(mark, self.at))
 
-    def previous_question(self) -> None:
-        """Back to where this question began, or the one before it."""
-        for index in range(self.at - 2, -1, -1):
-            if isinstance(self.events[index], EpisodeStarted | RunStarted):
-                self.seek(index + 1)
-                return
-        self.seek(0)
+    def previous(self, mark: Mark) -> bool:
+        """Back to the place before with this mark; False, and nowhere, where there is none."""
+        return self._to(self.chart.previous(mark, self.at))
 
-    def _apply_to(self, index: int) -> None:
-        while self.at < index:
-            self.view.apply(self.events[self.at])
-            self.at += 1
+    def recall(self, position: int) -> bool:
+        """Give an episode its detail back, up to here; False where it has not begun."""
+        events = list(self.chart.of_episode(position, self.at))
+        if events:
+            self.view.recall(position, events)
+        return bool(events)
 
+    def _to(self, place: int | None) -> bool:
+        if place is not None:
+            self.seek(place)
+        return place is not None
 
-def _moments(events: Sequence[AnyEvent]) -> list[float]:
-    """When each event is played, from 0, with long waits cut."""
-    moments: list[float] = []
-    now = 0.0
-    for index, event in enumerate(events):
-        if index:
-            now += min(max(event.at - events[index - 1].at, 0.0), LONGEST_PAUSE)
-        moments.append(now)
-    return moments
+    def _go(self, place: int) -> None:
+        start = self.chart.nearest(place)
+        if place < self.at or start > self.at:
+            self.view, self.at = self.chart.restored(place), start
+            self._recall_open(start, place)
+        for event in self._pages.between(self.at, place):
+            self.view.apply(event)
+        self.at = place
+
+    def _recall_open(self, start: int, place: int) -> None:
+        """Before events are applied, the episodes that they belong to need what came before."""
+        wanted = self.chart.positions(start, place)
+        if self.view.live is not None:
+            wanted.add(self.view.live)
+        for position in wanted:
+            if self.view.forgotten(position):
+                self.view.recall(position, self.chart.of_episode(position, start))
+        self.view.pin(None)

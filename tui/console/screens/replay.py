@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from time import monotonic
+from time import monotonic, perf_counter
 
 from textual.timer import Timer
 from textual.widget import Widget
 
+from core.errors import MeritoError
+from tui.bookmarks import Bookmark
 from tui.console.actions import Action, bindings_of
-from tui.console.library import StoredRun
+from tui.console.library import Archive, StoredRun
+from tui.console.screens.bookmarks import ChooseBookmark
 from tui.console.screens.runs import ChooseRun
 from tui.console.screens.watch import WatchScreen
 from tui.console.session import Session
 from tui.console.widgets.transport import Transport
+from tui.view.chart import Mark
+from tui.view.places import HINT, place_of
 from tui.view.playback import Playback
 
 _TICK = 0.1
+_SLICE = 0.012
+"""Seconds of reading ahead in one go; then the interface gets its turn."""
+_READ_AHEAD = 64
+"""Events that are read ahead at a time."""
+
+
+class Replayed(Session):
+    """The session of a replay: episodes are read again as far as they had come."""
+
+    def __init__(self, archive: Archive | None, playback: Playback | None) -> None:
+        super().__init__(archive=archive, replayed=True)
+        self._playback = playback
+        if playback is not None:
+            self.view = playback.view
+
+    async def recall(self, position: int) -> bool:
+        """Read an old episode's detail again; False where it had not begun."""
+        return self._playback is not None and self._playback.recall(position)
 
 
 class ReplayScreen(WatchScreen):
@@ -28,9 +52,12 @@ class ReplayScreen(WatchScreen):
     def __init__(self) -> None:
         super().__init__()
         self.playback: Playback | None = None
-        self._session = Session(replayed=True)
+        self.bookmarks: Sequence[Bookmark] = ()
+        self._session: Session = Replayed(None, None)
         self._ticking: Timer | None = None
         self._last = 0.0
+        self._wanted: int | None = None
+        """A place that is gone to once it is read."""
 
     @property
     def session(self) -> Session:
@@ -39,7 +66,7 @@ class ReplayScreen(WatchScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         """The panes and the transport."""
-        self._session = Session(archive=self.console_app.archive, replayed=True)
+        self._session = Replayed(self.console_app.archive, None)
         yield from super().compose_body()
         yield Transport()
 
@@ -51,13 +78,26 @@ class ReplayScreen(WatchScreen):
     def refresh_view(self) -> None:
         """The panes, then the transport."""
         super().refresh_view()
-        self.query_one(Transport).show(self.playback)
+        self.query_one(Transport).show(self.playback, self.bookmarks)
 
     def offers(self, action: Action) -> bool:
         """The transport's keys are offered once a run is loaded."""
         if action.name == "replay.open":
             return self.console_app.archive is not None
-        return not action.name.startswith("replay.") or self.playback is not None
+        if action.name.startswith("replay."):
+            return self.playback is not None
+        return super().offers(action)
+
+    def action_next_pane(self, step: int) -> None:
+        """Go round the panes, and by way of the bar."""
+        around = (*self.PANES, "transport")
+        here = self.focused.id if self.focused is not None else None
+        index = around.index(here) if here in around else 0
+        pane = around[(index + step) % len(around)]
+        if pane in self.PANES:
+            self.front(pane)
+        else:
+            self.query_one(Transport).focus()
 
     async def _begin(self) -> None:
         wanted = self.console_app.replay_run
@@ -73,11 +113,32 @@ class ReplayScreen(WatchScreen):
         archive = self.console_app.archive
         if archive is None:
             return
-        self.playback = Playback(await archive.events(run), self.console_app.replay_speed)
-        self.playback.seek(1)
-        self._session.view = self.playback.view
+        playback = Playback(await archive.reel(run), self.console_app.replay_speed)
+        playback.survey(_READ_AHEAD)
+        playback.seek(1)
+        self.playback, self._wanted = playback, None
+        self._session = Replayed(archive, playback)
+        self._read_bookmarks()
         self.watch_other()
         self._play(self.console_app.replay_run == run)
+        self.console_app.start(self._survey(playback), group="survey")
+
+    async def _survey(self, playback: Playback) -> None:
+        """Read the run to its end, a little at a time, and go where somebody waits to go."""
+        since = perf_counter()
+        while self.playback is playback and playback.survey(_READ_AHEAD):
+            if perf_counter() - since > _SLICE:
+                self._arrive()
+                self.console_app.changed()
+                await asyncio.sleep(0)
+                since = perf_counter()
+        self._arrive()
+        self.refresh_view()
+
+    def _arrive(self) -> None:
+        playback, wanted = self.playback, self._wanted
+        if playback is not None and wanted is not None and playback.chart.surveyed >= wanted:
+            self._move(lambda playback: playback.seek(wanted))
 
     def action_play(self) -> None:
         """Play on, or hold."""
@@ -85,29 +146,88 @@ class ReplayScreen(WatchScreen):
         if playback is not None:
             self._play(not playback.playing)
 
-    def action_forward(self) -> None:
-        """One event forward."""
-        self._move(lambda playback: playback.step(1))
+    def action_step_event(self, step: int) -> None:
+        """One event on, or back."""
+        self._move(lambda playback: playback.step(step))
 
-    def action_back(self) -> None:
-        """One event back."""
-        self._move(lambda playback: playback.step(-1))
+    def action_step_mark(self, name: str, step: int) -> None:
+        """On to the next place with this mark, or back to the one before."""
+        playback, mark = self._loaded(), Mark(name)
+        if playback is None:
+            return
+        found: list[bool] = []
+        go = Playback.next if step > 0 else Playback.previous
+        self._move(lambda playback: found.append(go(playback, mark)))
+        if not found[0]:
+            unread = "" if playback.chart.complete or step < 0 else " in what is read so far"
+            self.tell(f"There is no {name} {'after' if step > 0 else 'before'} this place{unread}.")
 
-    def action_next_question(self) -> None:
-        """Forward to the next question."""
-        self._move(Playback.next_question)
+    def action_faster(self, steps: int) -> None:
+        """The next higher speed, or the next lower one."""
+        self._move(lambda playback: playback.faster(steps), hold=False)
 
-    def action_previous_question(self) -> None:
-        """Back to the question before."""
-        self._move(Playback.previous_question)
+    def action_edge(self, share: float) -> None:
+        """To the beginning (0) or the end (1) of the run."""
+        self._seek_share(share)
 
-    def action_faster(self) -> None:
-        """The next higher speed."""
-        self._move(lambda playback: playback.faster(1), hold=False)
+    def action_go(self) -> None:
+        """To a place by its name."""
+        if self._loaded() is not None:
+            self.console_app.ask_words("Go to", HINT, self._go)
 
-    def action_slower(self) -> None:
-        """The next lower speed."""
-        self._move(lambda playback: playback.faster(-1), hold=False)
+    def _go(self, words: str | None) -> None:
+        if words is None or not words.strip() or self.playback is None:
+            return
+        try:
+            self._seek(place_of(words, self.playback, self.bookmarks))
+        except MeritoError as unknown:
+            self.tell(str(unknown), serious=True)
+
+    def action_bookmark(self) -> None:
+        """Set a bookmark here, with a name."""
+        playback = self._loaded()
+        if playback is None:
+            return
+        self._play(False)
+        place, proposed = playback.at, self._name_of_here()
+
+        def keep(name: str | None) -> None:
+            if name is not None:
+                bookmark = Bookmark(place=place, name=name.strip() or proposed)
+                self.bookmarks = self.console_app.bookmarks.put(self._run, bookmark)
+                self.tell(f"Bookmark set: {bookmark.name}")
+
+        self.console_app.ask_words(
+            "Name of the bookmark",
+            f"enter alone names it '{proposed}'; esc sets none",
+            self._careful(keep),
+        )
+
+    def action_bookmarks(self) -> None:
+        """The list of bookmarks."""
+        if self._loaded() is not None:
+            self._play(False)
+            self.console_app.start(self._choose_bookmark())
+
+    async def _choose_bookmark(self) -> None:
+        shelf = self.console_app.bookmarks
+        place = await self.app.push_screen_wait(ChooseBookmark(shelf, self._run))
+        self._read_bookmarks()
+        if place is not None:
+            self._seek(place)
+        self.refresh_view()
+
+    def action_step_bookmark(self, step: int) -> None:
+        """On to the next bookmark, or back to the one before."""
+        playback = self._loaded()
+        if playback is None:
+            return
+        places = [each.place for each in self.bookmarks]
+        beyond = [each for each in places if (each - playback.at) * step > 0]
+        if beyond:
+            self._seek(min(beyond) if step > 0 else max(beyond))
+        else:
+            self.tell(f"There is no bookmark {'after' if step > 0 else 'before'} this place.")
 
     async def action_open_run(self) -> None:
         """Choose another run."""
@@ -123,8 +243,8 @@ class ReplayScreen(WatchScreen):
             await self.load(run)
 
     def on_transport_sought(self, event: Transport.Sought) -> None:
-        """A click on the bar."""
-        self._move(lambda playback: playback.seek(round(event.share * len(playback.events))))
+        """The bar was clicked, dragged, or moved by its keys."""
+        self._seek_share(event.share)
 
     def no_run_words(self) -> str:
         """What to do where no run can be replayed."""
@@ -132,19 +252,41 @@ class ReplayScreen(WatchScreen):
             return (
                 "No store is open, so there is nothing to replay.\n\n"
                 "Every run is stored as it happens. Make one:\n  merito demo\n\n"
-                "or name a store:\n  merito console --store FILE"
+                "or name a store:\n  merito console --store FILE\n\n"
+                "or open a run that somebody recorded:\n  merito replay FILE"
             )
         return "No run is stored yet. Make one:\n  merito demo"
+
+    @property
+    def _run(self) -> str:
+        return self._session.view.figures.run
 
     def _loaded(self) -> Playback | None:
         if self.playback is None:
             self.tell("No run is loaded. o chooses one of the stored runs.")
         return self.playback
 
-    def _move(self, change: Callable[[Playback], None], *, hold: bool = True) -> None:
+    def _seek_share(self, share: float) -> None:
+        playback = self._loaded()
+        if playback is not None:
+            self._seek(round(share * len(playback)))
+
+    def _seek(self, place: int) -> None:
+        """Go to a place, or as soon as it is read."""
         playback = self._loaded()
         if playback is None:
             return
+        if place > playback.chart.surveyed and not playback.chart.complete:
+            self._wanted = place
+            self._play(False)
+        else:
+            self._move(lambda playback: playback.seek(place))
+
+    def _move(self, change: Callable[[Playback], object], *, hold: bool = True) -> None:
+        playback = self._loaded()
+        if playback is None:
+            return
+        self._wanted = None
         if hold:
             self._play(False)
         change(playback)
@@ -172,3 +314,29 @@ class ReplayScreen(WatchScreen):
             self._ticking.pause()
         if moved:
             self.refresh_view()
+
+    def _read_bookmarks(self) -> None:
+        def read() -> None:
+            self.bookmarks = self.console_app.bookmarks.of(self._run)
+
+        self.bookmarks = ()
+        self._careful(read)()
+
+    def _careful(self, work: Callable[..., None]) -> Callable[..., None]:
+        """The work, with a refusal told in words."""
+
+        def done(*given: object) -> None:
+            try:
+                work(*given)
+            except MeritoError as refused:
+                self.tell(str(refused), serious=True)
+
+        return done
+
+    def _name_of_here(self) -> str:
+        view = self._session.view
+        if view.live is None:
+            return "beginning" if self.playback is None or not self.playback.ended else "end"
+        row = view.rows[view.live]
+        repair = f", repair {row.repairs}" if row.repairs else ""
+        return f"question {row.position + 1}{repair}, {row.state.value}"
