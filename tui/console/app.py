@@ -22,7 +22,6 @@ from core.run.control import Control
 from core.run.events import AnyEvent
 from themes.palettes import DEFAULT_THEME, palettes, with_inks
 from tui.bookmarks import Bookmarks
-from tui.bookmarks import Bookmarks
 from tui.console.actions import room_bindings
 from tui.console.library import Archive, Library, ReadOnly
 from tui.console.preferences import Preferences
@@ -101,8 +100,6 @@ class MeritoApp(App[int]):
         """Set once the run has nothing more to say."""
         self.session = Session(events, None if read_only else control, archive)
         self.replay_run, self.replay_speed = replay_run, replay_speed
-        self.bookmarks = Bookmarks()
-        """Those of replays; whoever opens the console on a user's behalf says where they are kept."""
         self.bookmarks = Bookmarks()
         """Those of replays; whoever opens the console on a user's behalf says where they are kept."""
         self.who = who or _user()
@@ -313,7 +310,10 @@ class MeritoApp(App[int]):
         self.tell(f"Theme {name}.")
 
     def action_picture(self) -> None:
-        """Save the screen as SVG in the working folder."""
+        """Save the screen as SVG in the working folder; a browser gets it as a download."""
+        if self.is_web:
+            self.deliver_screenshot()
+            return
         try:
             saved = self.save_screenshot()
         except OSError as wrong:

@@ -12,7 +12,6 @@ from core.errors import MeritoError
 from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState
 from core.run.events import AnyEvent, EpisodeOutcome, RunSettings
 from tui.view.reel import Reel
-from tui.view.reel import Reel
 
 
 class Shelved(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,10 +85,6 @@ class Archive(Protocol):
 
     async def events(self, run: str, after: int = 0) -> Sequence[AnyEvent]:
         """A run's events in order, from the one that follows number `after`."""
-        ...
-
-    async def reel(self, run: str) -> Reel:
-        """A run's events by their place, as many as there are now."""
         ...
 
     async def reel(self, run: str) -> Reel:

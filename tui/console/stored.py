@@ -9,11 +9,9 @@ from core.memory.entry import ReviewDecision
 from core.run.events import AnyEvent
 from stores.library import EntryUsage
 from stores.reel import StoredReel
-from stores.reel import StoredReel
 from stores.runs import Standing
 from stores.store import Store
 from tui.console.library import Shelved, StoredRun
-from tui.view.reel import Reel
 from tui.view.reel import Reel
 
 
@@ -72,10 +70,6 @@ class StoreArchive:
     async def events(self, run: str, after: int = 0) -> Sequence[AnyEvent]:
         """A run's events in order, from the one that follows number `after`."""
         return await asyncio.to_thread(lambda: list(self._store.events(run, after)))
-
-    async def reel(self, run: str) -> Reel:
-        """A run's events by their place, as many as there are now."""
-        return await asyncio.to_thread(StoredReel, self._store, run)
 
     async def reel(self, run: str) -> Reel:
         """A run's events by their place, as many as there are now."""

@@ -21,7 +21,6 @@ from tui.console.library import Shelved, StoredRun
 from tui.console.screens.base import RoomScreen
 from tui.console.widgets.paper import Paper
 from tui.view.reel import Listed, Reel
-from tui.view.reel import Listed, Reel
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 
@@ -83,9 +82,6 @@ class Annals:
     async def events(self, run: str, after: int = 0) -> Sequence[AnyEvent]:
         self.read += [(run, after)]
         return [event for event in self._runs[run] if event.seq > after]
-
-    async def reel(self, run: str) -> Reel:
-        return Listed(self._runs[run])
 
     async def reel(self, run: str) -> Reel:
         return Listed(self._runs[run])
