@@ -110,7 +110,7 @@ class Episode:
         if history.solved and history.repairs == 0:
             return EpisodeOutcome.RIGHT_AT_ONCE
         if history.solved:
-            by_hand = any(a.correction for a in history.attempts)
+            by_hand = bool(history.attempts[-2].correction)
             return EpisodeOutcome.CORRECTED if by_hand else EpisodeOutcome.REPAIRED
         skipped = self.equipment.control.skipped(history.position)
         if skipped or (history.attempts and history.last.skipped):

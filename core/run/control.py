@@ -127,6 +127,8 @@ class Control:
 
     async def judgement(self, position: int, attempt: int) -> Judgement:
         """Wait for a person's word about an attempt. Raises Stopped when the run is stopped."""
+        if self._stopped:
+            raise Stopped
         self.expect(position, attempt)
         try:
             return await self._waiting[position, attempt]

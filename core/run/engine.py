@@ -117,7 +117,7 @@ class Run:
         try:
             while True:
                 if floor.free and not control.answered:
-                    room = not floor.parked or floor.parked < self.parks
+                    room = not floor.parked or (floor.parked < self.parks and not control.stopped)
                     episode = next(upcoming, None) if room else None
                     if episode is not None:
                         floor.give(episode)

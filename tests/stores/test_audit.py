@@ -11,6 +11,7 @@ import pytest
 from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState
 from core.run.events import (
     AnyEvent,
+    EpisodeEnded,
     EpisodeOutcome,
     MemoriesRetrieved,
     ReviewsApplied,
@@ -178,6 +179,19 @@ def test_a_resumed_run_knows_all_decisions_made_meanwhile(store: Store) -> None:
     writer.events += episode_events(3, run="run-9", after=writer.seq, at=writer.at, known=[entry])
     store.append(writer.events)
     assert rules(store) == ["review"]
+
+
+def test_a_question_that_overlaps_with_another_must_not_learn_from_it(store: Store) -> None:
+    """Question 1 begins while a person still looks at question 0: what question 0 teaches before
+    question 1 asks its memory comes too late."""
+    first = episode_events(0)
+    ended = first[-1]
+    assert isinstance(ended, EpisodeEnded)
+    assert ended.memory is not None
+    second = episode_events(1, known=[ended.memory])
+    told = [run_events(2, end=None)[0], first[0], second[0], *first[1:], *second[1:]]
+    store.append(msgspec.structs.replace(event, seq=seq) for seq, event in enumerate(told, start=1))
+    assert rules(store) == ["overlapping"]
 
 
 def test_a_record_that_names_another_source(store: Store) -> None:
