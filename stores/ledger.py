@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
@@ -52,6 +52,7 @@ class Ledger:
         self._conn = conn
         self._lock = lock
         self._turn = turn
+        self._wrote = False
         self._guard = threading.RLock()
 
     @property
@@ -70,9 +71,18 @@ class Ledger:
             try:
                 with in_words(self.path):
                     self._conn.close()
+                    self._fold_after_review()
             finally:
                 if self._lock is not None:
                     self._lock.release()
+
+    def _fold_after_review(self) -> None:
+        """What a reviewer wrote goes into the file where nobody else has it open; what cannot be
+        folded now stays in the WAL, which is as safe."""
+        turn, self._turn = self._turn, None
+        if self._lock is None and turn is not None and self._wrote:
+            with suppress(StoreTrouble, sqlite3.Error), turn.taken():
+                connect(self.path, "rw").close()
 
     def __enter__(self) -> Self:
         return self
@@ -200,6 +210,7 @@ class Ledger:
                     "Open it again with the newest Merito. Nothing was written.",
                 )
             conn.execute("PRAGMA synchronous = FULL")
+            self._wrote = True
             yield conn
 
 

@@ -104,6 +104,8 @@ def _inspect_header(path: Path) -> None:
     try:
         if path.is_dir():
             raise StoreTrouble(f"{path} is a folder, not a store.", "Name a file with --store.")
+        if path.exists() and not path.is_file():
+            raise StoreTrouble(f"{path} is no file that can hold a store.", "Name one with --store.")
         with path.open("rb") as file:
             header = file.read(HEADER)
             size = file.seek(0, os.SEEK_END)

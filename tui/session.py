@@ -254,11 +254,12 @@ async def assembled(
             protocol=wanted.protocol,
             deadline=wanted.deadline,
         )
+        reviews = ReviewWatch(store)
         experience = Experience(
             run,
             engines.encoder if embeds(strategy) else None,
             library=_library(store, wanted, run, begun),
-            states=store.review_states(),
+            states=reviews.states,
             include_pending=wanted.include_pending,
             shelf=StoreShelf(store.vectors_file),
         )
@@ -284,7 +285,7 @@ async def assembled(
             problems=dataset.problems,
             versions=versions(templates),
             progress=progress,
-            new_reviews=ReviewWatch(store),
+            new_reviews=reviews,
             waits_for_model=order.waits_for_model,
         )
         yield Session(
@@ -311,12 +312,12 @@ def versions(templates: Templates) -> dict[str, str]:
 
 
 def _library(store: Store, wanted: RunSettings, run: str, begun: float) -> list[MemoryEntry]:
-    """Entries of other runs that were final when this one began; none for a fresh memory."""
+    """Entries that were final or imported when this run began; none for a fresh memory."""
     if wanted.memory != "library":
         return []
     return [
         entry
-        for entry in store.entries()
+        for entry in store.library(run)
         if entry.provenance.run != run and entry.provenance.at < begun
     ]
 
@@ -326,12 +327,14 @@ class ReviewWatch:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._states = store.review_states()
+        self.states = store.review_states()
+        """The state of every entry as far as it was told: what a run begins with must be this, since
+        others decide at the same time."""
 
     def __call__(self) -> tuple[ReviewDecision, ...]:
         """The newest decision about each entry whose state has changed."""
-        before, self._states = self._states, self._store.review_states()
-        changed = [each for each, state in self._states.items() if before.get(each, state) != state]
+        before, self.states = self.states, self._store.review_states()
+        changed = [each for each, state in self.states.items() if before.get(each, state) != state]
         return tuple(self._store.history(each)[-1] for each in changed)
 
 

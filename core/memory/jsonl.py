@@ -76,6 +76,16 @@ def read(paths: Sequence[Path]) -> Imported:
     return Imported(memories=tuple(memories.values()), duplicates=duplicates)
 
 
+def read_some(paths: Sequence[Path]) -> Imported:
+    """As `read`. Raises MeritoError also where there is no memory in any of the files: whoever asks
+    for an import expects some."""
+    imported = read(paths)
+    if not imported.memories:
+        named = ", ".join(str(path) for path in paths)
+        raise MeritoError(f"There is no memory in {named}.", "Name a file that an export wrote.")
+    return imported
+
+
 def to_line(memory: Reviewed) -> bytes:
     """One line of JSON without its line break. Text that UTF-8 cannot hold is escaped."""
     plain = msgspec.to_builtins(memory)
@@ -88,7 +98,14 @@ def to_line(memory: Reviewed) -> bytes:
 def from_line(line: bytes | str, where: str) -> Reviewed:
     """The memory of one line. Raises MeritoError that names `where` and the field at fault."""
     try:
-        plain = json.loads(line)
+        plain = json.loads(line if isinstance(line, str) else line.decode())
+    except UnicodeDecodeError as error:
+        problem = (
+            f"{where}: this is not UTF-8 text (byte {error.start + 1} is 0x{line[error.start]:02x})."
+        )
+        raise MeritoError(
+            problem, "Name a file that an export wrote, or convert it to UTF-8."
+        ) from error
     except (ValueError, RecursionError) as error:
         raise MeritoError(f"{where}: this is not one line of JSON ({error}).", _MEND) from error
     _check_version(plain, where)

@@ -231,3 +231,14 @@ def test_reviewers_and_a_run_are_killed_and_nothing_acknowledged_is_lost(
         assert all(set(kept[who]) <= stored[who] for who in kept), "nothing is lost"
         for name, seq in runs.items():
             assert seq == 0 or store.run(name).last_seq >= seq
+
+
+def test_what_a_reviewer_wrote_is_folded_into_the_file_at_the_end(
+    filled: Path, lessons: list[MemoryEntry]
+) -> None:
+    with Store.open(filled, mode="review") as reviewer:
+        reviewer.review(decision(lessons[0], APPROVED))
+        with Store.open(filled, mode="review") as second:
+            second.review(decision(lessons[1], APPROVED))
+        assert len(reviewer.history(lessons[1].id)) == 1
+    assert not filled.with_name(f"{filled.name}-wal").exists()

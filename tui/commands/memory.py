@@ -234,10 +234,10 @@ def import_memories(files: tuple[Path, ...], store: Path | None, as_json: bool) 
 
     All come in or none; what is stored already stays as it is, its reviews too.
     """
-    from core.memory.jsonl import read
+    from core.memory.jsonl import read_some
     from tui.memory_lines import import_line, say
 
-    imported = read(files)
+    imported = read_some(files)
     entries = [memory.entry for memory in imported.memories]
     reviews = {memory.entry.id: memory.reviews for memory in imported.memories}
     with _open(store, write=True, create=True) as opened:
@@ -283,7 +283,7 @@ def _open(path: Path | None, *, write: bool = False, create: bool = False) -> St
     from tui import settings
 
     where = settings.store_path(None if path is None else str(path))
-    return Store.open(where, mode="write" if write else "read", create=create)
+    return Store.open(where, mode="review" if write else "read", create=create)
 
 
 def _login() -> str:

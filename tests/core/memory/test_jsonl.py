@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.errors import MeritoError
 from core.feedback.verdict import FailureType, Status
 from core.memory.entry import MemoryEntry, Polarity, ReviewDecision, ReviewState
-from core.memory.jsonl import Reviewed, from_line, read, to_line, write
+from core.memory.jsonl import Reviewed, from_line, read, read_some, to_line, write
 from tests.core.memory.memories import memory
 
 texts = st.text(max_size=20) | st.sampled_from(
@@ -108,6 +108,13 @@ def test_empty_lines_and_a_byte_order_mark_are_no_mistake(tmp_path: Path) -> Non
     assert len(read([path]).memories) == 1
 
 
+def test_an_import_of_nothing_is_a_mistake(tmp_path: Path) -> None:
+    write(tmp_path, [])
+    assert read([tmp_path]).memories == ()
+    with pytest.raises(MeritoError, match=f"There is no memory in {tmp_path}"):
+        read_some([tmp_path])
+
+
 def changed(path: str, value: Any) -> bytes:
     """A right line with the field at `path` replaced; None takes it out."""
     plain = json.loads(to_line(_reviewed(memory(), [(ReviewState.REJECTED, "ada", 1.0)])))
@@ -124,7 +131,8 @@ def changed(path: str, value: Any) -> bytes:
 
 MISTAKES = {
     "no JSON": (b"{", "this is not one line of JSON"),
-    "no UTF-8": (b'{"entry": "\xff"}', "this is not one line of JSON"),
+    "no UTF-8": (b'{"entry": "\xff"}', "this is not UTF-8 text (byte 12 is 0xff)"),
+    "UTF-16": ('{"entry": 1}'.encode("utf-16"), "this is not UTF-8 text (byte 1 is 0xff)"),
     "no object": (b"[1]", "expected `object`, got `array`"),
     "too deep": (b"[" * 100_000, "this is not one line of JSON"),
     "no entry": (changed("entry", None), "field entry: it is missing"),

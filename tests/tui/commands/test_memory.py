@@ -243,23 +243,34 @@ def test_audit_finds_what_was_planted(memory: Memory, path: Path) -> None:
         (["search", "--question", "x", "--strategy", "iterative"], 1, "has no memory"),
         (["search", "--question", "x", "--strategy", "merti"], 1, "Did you mean 'merit'?"),
         (["import", "typo.jsonl"], 1, "typo.jsonl"),
+        (["import", "empty.jsonl"], 1, "There is no memory in empty.jsonl."),
+        (["import", "latin.jsonl"], 1, "latin.jsonl, line 1: this is not UTF-8 text"),
+        (["list", "--store", "latin.jsonl"], 1, "is no Merito store"),
+        (["list", "--store", "/dev/null"], 1, "is no file that can hold a store"),
     ],
 )
-def test_mistakes_get_one_line(memory: Memory, words: list[str], code: int, said: str) -> None:
+def test_mistakes_get_one_line(
+    memory: Memory, tmp_path: Path, words: list[str], code: int, said: str
+) -> None:
+    (tmp_path / "empty.jsonl").write_bytes(b"\n")
+    (tmp_path / "latin.jsonl").write_bytes(b'{"entry": "caf\xe9"}\n')
     typed = memory(*words)
     assert typed.code == code
     assert said in typed.err
     assert typed.out == ""
 
 
-def test_a_store_in_use_is_read_but_not_decided_in(memory: Memory, path: Path) -> None:
+def test_memories_are_reviewed_and_imported_while_a_run_is_recorded(
+    memory: Memory, path: Path, tmp_path: Path
+) -> None:
     with Store.open(path) as writer:
         entry = writer.entries()[0]
-        assert memory("list").code == 0
-        typed = memory("reject", entry.id)
-        assert typed.code == 1
-        assert "Another Merito is writing" in typed.err
-        assert writer.history(entry.id) == []
+        assert memory("export", str(tmp_path / "lessons")).code == 0
+        assert memory("reject", entry.id, "--who", "bo").code == 0
+        assert memory("import", str(tmp_path / "lessons")).code == 0
+        assert [each.who for each in writer.history(entry.id)] == ["bo"]
+        writer.append(run_events(4, run="run-7"))
+        assert writer.check() == ()
 
 
 def test_hostile_text_is_shown_and_harmless(memory: Memory, path: Path) -> None:
