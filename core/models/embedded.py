@@ -32,7 +32,8 @@ class EmbeddedModel:
 
     A crash of the native code ends the child and nothing else: the call raises ModelTrouble
     (passing), and the next call starts a new child. `cache_mib` is the memory for prompts that
-    may come back, `start_seconds` the longest a child may take to load the weights.
+    may come back, `start_seconds` the longest a child may take to load the weights, `drafts`
+    whether repeated text is guessed ahead (the same answers, sooner).
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class EmbeddedModel:
         threads: int | None = None,
         slots: int = 1,
         cache_mib: int = 2048,
+        drafts: bool = True,
         deadlines: Deadlines | None = None,
         start_seconds: float = 180.0,
         log: Path | None = None,
@@ -52,6 +54,7 @@ class EmbeddedModel:
         self._threads = threads or usable_cores()
         self._slots = slots
         self._cache_mib = cache_mib
+        self._drafts = drafts
         self._deadlines = deadlines or Deadlines()
         self._start_seconds = start_seconds
         self.log = log or log_folder() / "embedded.log"
@@ -122,6 +125,7 @@ class EmbeddedModel:
             threads=self._threads,
             slots=self._slots,
             cache_mib=self._cache_mib,
+            drafts=self._drafts,
             key=key,
             parent=os.getpid(),
         )

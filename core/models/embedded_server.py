@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from typing import Any
 
 import msgspec
 
@@ -24,6 +25,8 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
     slots: int
     cache_mib: int
     """RAM for prompts that lost their slot."""
+    drafts: bool
+    """Whether the next tokens are guessed from the text so far and checked in one pass."""
     key: str
     """Calls without it are refused: other users of the machine can reach loopback too."""
     parent: int
@@ -81,8 +84,23 @@ def _serve(orders: Orders) -> tuple[object, Word]:
     params.cache_ram_mib = orders.cache_mib
     # Chunks reused away from a common prefix carry attention to text that is no longer there.
     params.n_cache_reuse = 0
+    if orders.drafts:
+        _draft_from_the_text(params)
     server = xllamacpp.Server(params)
     return server, Ready(server.listening_address)
+
+
+def _draft_from_the_text(params: Any) -> None:
+    """Prompt-lookup drafting: where the last four tokens stood in the text before, the twelve that
+    followed them there are guessed again, and one pass of the model checks them all. A repair
+    repeats most of a query, and every query repeats names of the schema. What is kept is what the
+    model itself would have sampled."""
+    import xllamacpp
+
+    kind = xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE
+    params.speculative.types = [kind]
+    params.speculative.ngram_simple.size_n = 4
+    params.speculative.ngram_simple.size_m = 12
 
 
 def _end_with_parent(parent: int) -> None:
