@@ -131,7 +131,7 @@ choosing = together(
     click.option("--judge", help="Another model that scores ties; default: the selector."),
     click.option(
         "--bank",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        type=click.Path(dir_okay=False, path_type=Path),
         help="Where the memories are: a store, or a file of specifications. Default: --store.",
     ),
     seed,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import aclosing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,7 +39,7 @@ Examples:
     "--consistency/--no-consistency",
     default=True,
     show_default=True,
-    help="Choose from a second shuffled presentation, once all questions are done.",
+    help="Choose from a second shuffled presentation, too.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Choices and report as JSON lines.")
 def command(methods: str, consistency: bool, as_json: bool, **asked: Any) -> int:
@@ -48,7 +47,7 @@ def command(methods: str, consistency: bool, as_json: bool, **asked: Any) -> int
     ceiling, the difference between map-sql and every other method, and consistency.
 
     All methods choose for one question, then for the next, from candidates that are executed once; a
-    prompt that several methods ask is sent once. Stop it at any moment: it reports what is finished,
+    prompt that several methods share is sent once. Stop it at any moment: it reports what is finished,
     and the same command goes on.
     """
     from core.selection.method import METHODS, method_named
@@ -78,59 +77,54 @@ async def _bench(order: PanelOrder, as_json: bool) -> int:
             await study.run()
         finally:
             study.report()
-    return 1 if pool.problems or any(map(unusable, study.chosen.values())) else 0
+    return 1 if pool.problems or any(map(unusable, study.chosen)) else 0
 
 
 class _Study:
-    """All questions once, then, where that is wanted, all of them from a second presentation."""
+    """Every question in turn, by all methods and, where that is wanted, from both presentations:
+    what a question's prompts begin with is then still in the engine's cache."""
 
     def __init__(self, ready: Ready, pool: Pool, as_json: bool) -> None:
         from tui.selection.panel import questions_of
 
         self._ready, self._as_json = ready, as_json
         self._questions = questions_of(ready.order, pool)
-        self.chosen: dict[str, list[Chosen]] = {}
+        self.chosen: list[list[Chosen]] = []
 
     async def run(self) -> None:
         """Choose. Raises MeritoError where the engine fails for good."""
         from core.errors import MeritoError
         from core.models.chat import ModelTrouble
+        from tui.selection.telling import tell
 
-        shown = self._ready.order.presentations
+        choices = self._ready.panel.choose_all(self._questions, self._ready.at_once)
+        began = time.monotonic()
         try:
-            for passed in range(1, len(shown) + 1):
-                await self._pass(passed, len(shown), shown[:passed])
+            async with aclosing(choices):
+                async for each in choices:
+                    self.chosen.append(each)
+                    self._ready.keep(each)
+                    tell(each, as_json=self._as_json)
+                    click.echo(self._progress(time.monotonic() - began), err=True)
         except ModelTrouble as trouble:
             raise MeritoError(
                 trouble.problem, f"{trouble.mend} The same command goes on where it was."
             ) from trouble
 
-    async def _pass(self, number: int, of: int, presentations: tuple[int, ...]) -> None:
-        from tui.selection.telling import tell
+    def _progress(self, seconds: float) -> str:
         from tui.view.summary import duration
 
-        panel = replace(self._ready.panel, presentations=presentations)
-        choices = panel.choose_all(self._questions, self._ready.at_once)
-        began, place = time.monotonic(), 0
-        async with aclosing(choices):
-            async for each in choices:
-                self.chosen[each[0].pooled.question.id] = each
-                self._ready.keep(each)
-                tell(each, as_json=self._as_json, problems=number == 1)
-                place += 1
-                left = (time.monotonic() - began) / place * (len(self._questions) - place)
-                click.echo(
-                    f"Pass {number} of {of}: {place} of {len(self._questions)} questions;"
-                    f" about {duration(left)} left of it.",
-                    err=True,
-                )
+        done, total = len(self.chosen), len(self._questions)
+        words = f"{done} of {total} questions"
+        left = seconds / done * (total - done)
+        return f"{words}; about {duration(left)} left" if left else words
 
     def report(self) -> None:
         """What is there so far."""
         from tui.selection.telling import summarise, summary_objects
 
         order = self._ready.order
-        by_method = [list(one) for one in zip(*self.chosen.values(), strict=True)]
+        by_method = [list(one) for one in zip(*self.chosen, strict=True)]
         names = [method.name for method in order.methods]
         head = HEAD if HEAD in names else names[0]
         if self._as_json:

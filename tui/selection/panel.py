@@ -167,8 +167,8 @@ def _named(bank: Path) -> Specs:
     """The specifications at a path, which is their own file's or their store's."""
     from stores.specs import Specs, specs_path
 
-    beside = specs_path(bank)
-    return Specs(beside if beside.exists() else bank, create=False)
+    own = bank.exists() and not specs_path(bank).exists()
+    return Specs(bank if own else specs_path(bank), create=False)
 
 
 async def _model(name: str | None, stack: AsyncExitStack) -> ChatModel:

@@ -25,13 +25,12 @@ def complain(problem: str) -> None:
     click.echo(one_line(problem, _LINE), err=True)
 
 
-def tell(chosen: Sequence[Chosen], *, as_json: bool, problems: bool = True) -> None:
-    """What is wrong with one question's candidates, where `problems` are wanted, and its choices as
-    JSON."""
-    for problem in chosen[0].candidates.problems if problems else ():
+def tell(chosen: Sequence[Chosen], *, as_json: bool) -> None:
+    """What is wrong with one question's candidates, once, and its choices as JSON."""
+    for problem in chosen[0].candidates.problems:
         complain(problem)
     for each in chosen:
-        for remark in _remarks(each) if problems else ():
+        for remark in _remarks(each):
             if each.selection.method != "greedy":
                 complain(f"Question {each.pooled.id}, {each.selection.method}: {remark}")
         if as_json:
