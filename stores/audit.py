@@ -110,6 +110,11 @@ class Audit:
     def _decide(self, decisions: Sequence[ReviewDecision]) -> None:
         self._decided |= _states(decisions)
 
+    def _first_state(self, lesson: _Lesson) -> ReviewState:
+        teacher = self._runs.get(lesson.run)
+        held = teacher is not None and teacher.opening.settings.holds
+        return ReviewState.APPROVED if lesson.confirmed and not held else ReviewState.PENDING
+
     def _of_retrieval(self, number: int, event: MemoriesRetrieved) -> Iterator[Violation]:
         self.retrievals += 1
         sight = self._runs.get(event.run)
@@ -137,7 +142,7 @@ class Audit:
                 position=event.position,
                 asked=asked,
                 sight=sight,
-                state=moment.states.get(memory) or _first_state(lesson),
+                state=moment.states.get(memory) or self._first_state(lesson),
                 claim=named.get(memory),
                 entry=shown.get(memory),
             )
@@ -239,10 +244,6 @@ def _asked(event: MemoriesRetrieved, sight: _Sight) -> str:
 
 def _states(decisions: Sequence[ReviewDecision]) -> dict[str, ReviewState]:
     return {decision.memory: decision.state for decision in decisions}
-
-
-def _first_state(lesson: _Lesson) -> ReviewState:
-    return ReviewState.APPROVED if lesson.confirmed else ReviewState.PENDING
 
 
 def _violation(event: MemoriesRetrieved, memory: str, rule: str, reason: str) -> Violation:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from core.memory.entry import MemoryEntry, RankedEntry, ReviewDecision
+from core.memory.entry import MemoryEntry, RankedEntry, ReviewDecision, ReviewState
 from core.run.events import MemoriesRetrieved, ReviewsApplied
 from stores.errors import StoreConflict
 from stores.journal import EntryImported, EntryReviewed
@@ -46,6 +46,17 @@ def keep_entry(conn: sqlite3.Connection, number: int, entry: MemoryEntry, origin
     insert(conn, "memories", row)
     insert(conn, "memories_fts", {"rowid": number, **{name: row[name] for name in SEARCHED}})
     return True
+
+
+HELD = "every memory of this run waits for a review"
+
+
+def hold_entry(conn: sqlite3.Connection, number: int, entry: MemoryEntry, at: float) -> None:
+    """Let an entry wait for a review, as the settings of its run say."""
+    decision = ReviewDecision(
+        memory=entry.id, state=ReviewState.PENDING, who="merito", at=at, remark=HELD
+    )
+    _decide(conn, number, (decision,))
 
 
 def reviews_applied(conn: sqlite3.Connection, number: int, event: ReviewsApplied) -> None:

@@ -30,6 +30,7 @@ from stores.journal import LIBRARY, EntryImported, EntryReviewed, StoredEvent, d
 from stores.lessons import (
     entry_imported,
     entry_reviewed,
+    hold_entry,
     keep_entry,
     memories_retrieved,
     reviews_applied,
@@ -118,6 +119,8 @@ def _episode_ended(conn: sqlite3.Connection, number: int, event: EpisodeEnded) -
         raise StoreConflict(f"Episode {event.position} of the run {event.run} was never started.")
     if event.memory is not None:
         keep_entry(conn, number, event.memory, "run")
+        if event.memory.confirmed and _holds(conn, event.run):
+            hold_entry(conn, number, event.memory, event.at)
     conn.execute(
         "UPDATE episodes SET ended = ?, outcome = ?, attempts = ?, memory = ?, note = ?, seconds = ?"
         " WHERE run = ? AND position = ?",
@@ -132,6 +135,14 @@ def _episode_ended(conn: sqlite3.Connection, number: int, event: EpisodeEnded) -
             event.position,
         ),
     )
+
+
+def _holds(conn: sqlite3.Connection, run: str) -> bool:
+    """Whether what the run learns waits for a review although it is confirmed."""
+    found = conn.execute(
+        "SELECT json_extract(settings, '$.review') FROM runs WHERE id = ?", (run,)
+    ).fetchone()
+    return found is not None and found[0] == "all"
 
 
 def _prompt_sent(conn: sqlite3.Connection, number: int, event: PromptSent) -> None:

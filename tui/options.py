@@ -64,6 +64,19 @@ prompts = click.option(
     "--prompts", type=click.Path(path_type=Path), help="Folder with prompt templates of your own."
 )
 deadline = click.option("--deadline", type=SECONDS, help="Seconds that one statement may run.")
+review = click.option(
+    "--review",
+    type=click.Choice(["auto", "all"]),
+    default="auto",
+    show_default=True,
+    help="Which memories wait for a review: what nobody confirmed, or all.",
+)
+person = click.option(
+    "--as",
+    "who",
+    metavar="NAME",
+    help="Your name, kept with what you judge. Default: the setting 'who', or the login name.",
+)
 seed = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything sampled."
 )
@@ -81,15 +94,30 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 
 running = together(
-    model, strategy, regime, budget, layout, prompts, deadline, seed, store, plain, as_json
+    model,
+    strategy,
+    regime,
+    review,
+    person,
+    budget,
+    layout,
+    prompts,
+    deadline,
+    seed,
+    store,
+    plain,
+    as_json,
 )
 """What every command that runs questions takes."""
 
 
 def common(asked: dict[str, Any]) -> dict[str, Any]:
     """The part of a command's options that every order of a run has."""
-    names = ("model", "strategy", "regime", "budget", "layout", "prompts", "deadline", "seed", "store")
-    return {name: asked[name] for name in names}
+    names = (
+        *("model", "strategy", "regime", "review", "who", "budget"),
+        *("layout", "prompts", "deadline", "seed", "store"),
+    )
+    return {name: asked[name] for name in names if name in asked}
 
 
 pool = click.argument("pool", type=click.Path(exists=True, dir_okay=False, path_type=Path))

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 
 import click
 import msgspec
 
+from core.errors import MeritoError
 from core.models.chat import ModelTrouble
-from core.run.control import Control
 from core.run.events import AnyEvent
 from core.run.figures import Figures, figures_of
+from tui import settings
 from tui.faces import show_json, show_plain
 from tui.interruption import until_interrupted
+from tui.judging import judging
 from tui.session import Order, Session, new_session, resumed_session
 from tui.view.plain import summary_lines
 
 DONE, FAILURES, INTERRUPTED = 0, 1, 130
-
-Listener = Callable[[AsyncIterator[AnyEvent], Control], AsyncIterator[AnyEvent]]
+OPERATOR = "operator"
 
 
 def perform(
@@ -30,12 +31,14 @@ def perform(
     resume: str | None,
     plain: bool,
     as_json: bool,
-    listener: Listener | None = None,
 ) -> int:
-    """Run it and return the exit code. A `listener` sees every event before the face does."""
-    if not (plain or as_json) and sys.stdout.isatty() and sys.stdin.isatty():
+    """Run it and return the exit code."""
+    person = sys.stdout.isatty() and sys.stdin.isatty()
+    if person and not (plain or as_json):
         return _in_console(order, resume)
-    return asyncio.run(_told(order, resume, as_json, listener))
+    who = settings.person(order.who) if person and not as_json else None
+    # On one stream of lines a question and its answer stand together: nothing goes on beside it.
+    return asyncio.run(_told(msgspec.structs.replace(order, parks=0), resume, as_json, who))
 
 
 def opened(order: Order, resume: str | None) -> AbstractAsyncContextManager[Session]:
@@ -49,16 +52,21 @@ def _in_console(order: Order, resume: str | None) -> int:
     from tui.console.live import run_live
 
     patient = msgspec.structs.replace(order, waits_for_model=True)
-    return run_live(lambda: opened(patient, resume))
+    return run_live(lambda: opened(patient, resume), who=settings.person(order.who))
 
 
-async def _told(order: Order, resume: str | None, as_json: bool, listener: Listener | None) -> int:
+async def _told(order: Order, resume: str | None, as_json: bool, who: str | None) -> int:
+    """`who` is at the terminal; None where nobody is."""
+    if order.regime == OPERATOR and who is None:
+        raise _nobody_there()
     async with opened(order, resume) as session:
+        if session.settings.regime == OPERATOR and who is None:
+            raise _nobody_there()
         if not as_json:
             for line in session.choice.why:
                 click.echo(line)
         try:
-            finished = await _to_its_end(session, as_json, listener)
+            finished = await _to_its_end(session, as_json, who)
         except ModelTrouble as trouble:
             click.echo(f"merito: {trouble}", err=True)
             _say_how_to_go_on(session)
@@ -73,12 +81,19 @@ async def _told(order: Order, resume: str | None, as_json: bool, listener: Liste
         return DONE if session.satisfied(figures) else FAILURES
 
 
-async def _to_its_end(session: Session, as_json: bool, listener: Listener | None) -> bool:
+def _nobody_there() -> MeritoError:
+    return MeritoError(
+        "The regime 'operator' asks a person, and there is nobody at a terminal here.",
+        "Run it in a terminal, or choose --regime execution.",
+    )
+
+
+async def _to_its_end(session: Session, as_json: bool, who: str | None) -> bool:
     """Show the run; False where the user interrupted it. The model call under way is given up,
     what was committed stays."""
     events = session.events()
-    if listener is not None:
-        events = listener(events, session.control)
+    if session.settings.regime == OPERATOR and who is not None:
+        events = judging(events, session, who)
     told = show_json(events) if as_json else show_plain(events, earlier=session.earlier())
     return await until_interrupted(told)
 

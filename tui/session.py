@@ -7,7 +7,7 @@ import secrets
 import sqlite3
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,6 +42,7 @@ from stores.store import Store
 from tui import settings
 from tui.engines import Engines, embeds, engines
 from tui.shelf import StoreShelf
+from tui.workbench import Workbench
 
 DATABASE_ENDINGS = (".sqlite", ".sqlite3", ".db")
 SCHEMA_SHARE = 0.45
@@ -58,6 +59,10 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """Given questions instead of a stream's (`ask`, `demo`)."""
     strategy: str | None = None
     regime: str | None = None
+    review: str = "auto"
+    """all: confirmed memories wait for a review too."""
+    who: str | None = None
+    """Who judges, where a person does."""
     budget: int | None = None
     layout: str | None = None
     memory: str = "fresh"
@@ -70,6 +75,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     prompts: Path | None = None
     store: Path | None = None
     waits_for_model: bool = False
+    parks: int | None = None
+    """Questions that may wait for a person's word while the next begins."""
 
 
 @dataclass
@@ -82,7 +89,14 @@ class Session:
     store: Store
     choice: Choice
     finished_before: int
+    workbench: Workbench
+    """The run's databases, by hand."""
     _engine: Run
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        """The run's stream."""
+        return self._engine.questions
 
     def events(self) -> AsyncIterator[AnyEvent]:
         """The run's events; a closing event is passed on once it is committed."""
@@ -211,6 +225,7 @@ def run_settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSetti
         deadline=settings.value("deadline", order.deadline) if live else (order.deadline or 30.0),
         prompts=str(Path(prompts).resolve()) if prompts else "",
         model=settings.value("model", order.model),
+        review="all" if order.review == "all" else msgspec.UNSET,
     )
 
 
@@ -246,6 +261,8 @@ async def assembled(
         described = await engines.choice.model.describe()
         sandbox = await stack.enter_async_context(Sandbox())
         control = Control()
+        workbench = Workbench(dataset.folder, wanted.deadline)
+        stack.push_async_callback(workbench.close)
         parts = RegimeParts(
             sandbox=sandbox,
             folder=dataset.folder,
@@ -261,6 +278,7 @@ async def assembled(
             library=_library(store, wanted, run, begun),
             states=reviews.states,
             include_pending=wanted.include_pending,
+            holds=wanted.holds,
             shelf=StoreShelf(store.vectors_file),
         )
         stack.push_async_callback(experience.close)
@@ -287,6 +305,7 @@ async def assembled(
             progress=progress,
             new_reviews=reviews,
             waits_for_model=order.waits_for_model,
+            parks=settings.value("parked", order.parks),
         )
         yield Session(
             run=run,
@@ -295,6 +314,7 @@ async def assembled(
             store=store,
             choice=engines.choice,
             finished_before=len(progress.finished),
+            workbench=workbench,
             _engine=engine,
         )
 

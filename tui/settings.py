@@ -39,6 +39,8 @@ SETTINGS = (
     Setting("strategy", "merito", "How 'ask', 'demo' and 'run' repair."),
     Setting("budget", 7, "K: the most repairs of one question.", int, 0, 64),
     Setting("deadline", 10.0, "Seconds that one statement may run in live use.", float, 0.01, 3600),
+    Setting("parked", 8, "Questions that may wait for your word while the next begins.", int, 0, 999),
+    Setting("who", "", "Your name, kept with what you judge and decide; empty for the login name."),
     Setting("ollama_host", "", "Address of the Ollama server; empty for its own default."),
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -53,6 +55,19 @@ class Value:
 
     value: Any
     source: str
+
+
+def person(flag: str | None = None) -> str:
+    """Whose word it is: the flag, the setting, or the login name."""
+    import getpass
+
+    chosen = str(value("who", flag or None)).strip()
+    if chosen:
+        return chosen
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "operator"
 
 
 def user_config() -> Path:

@@ -88,6 +88,13 @@ class MemoryEntry(msgspec.Struct, frozen=True, kw_only=True):
         return source_key(self.context.database, self.context.question)
 
 
+def first_state(entry: MemoryEntry, *, holds: bool = False) -> ReviewState:
+    """The review state in which an entry starts (merit.md, "Feedback"); `holds` lets confirmed ones
+    wait too."""
+    approved = entry.confirmed and not holds
+    return ReviewState.APPROVED if approved else ReviewState.PENDING
+
+
 class ReviewDecision(msgspec.Struct, frozen=True, kw_only=True):
     """One step of an entry's review history; an undo is another of these."""
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.errors import MeritoError
 from core.memory.embedding import Encoder, Space
-from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState
+from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState, first_state
 from core.memory.making import with_cut
 from core.memory.policy import Asking, RetrievalPolicy
 from core.memory.retrieval import MemoryIndex, Recalled, embedded
@@ -76,15 +76,18 @@ class Experience:
         library: Sequence[MemoryEntry] = (),
         states: Mapping[str, ReviewState] | None = None,
         include_pending: bool = False,
+        holds: bool = False,
         shelf: VectorShelf | None = None,
     ) -> None:
         """`encoder` may be None where no policy ranks by embeddings. `library` holds entries of
-        earlier runs that were final when this one began."""
+        earlier runs that were final when this one began. `holds`: confirmed entries of this run
+        wait for a review too."""
         self.run = run
         self._encoder = encoder
         self._library = tuple(library)
         self._states = dict(states or {})
         self._include_pending = include_pending
+        self._holds = holds
         self._shelf: VectorShelf = shelf or NoShelf()
         self._own: tuple[MemoryEntry, ...] = ()
         self._places: dict[str, int] = {}
@@ -187,8 +190,8 @@ class Experience:
             await asyncio.gather(self._loading, return_exceptions=True)
 
     def _state_of(self, entry: MemoryEntry) -> ReviewState:
-        first = ReviewState.APPROVED if entry.confirmed else ReviewState.PENDING
-        return self._states.get(entry.id, first)
+        holds = self._holds and entry.provenance.run == self.run
+        return self._states.get(entry.id) or first_state(entry, holds=holds)
 
     async def _ready(self) -> MemoryIndex:
         if self._index is None:

@@ -17,7 +17,7 @@ Order within one episode:
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -68,6 +68,14 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Folder with the user's own templates; empty for the built-in ones."""
     model: str = ""
     """The model as the user asked for it; empty means chosen automatically."""
+    review: Literal["all"] | msgspec.UnsetType = msgspec.UNSET
+    """all: what a person or an oracle has confirmed waits for a review too. Unset, and not stored:
+    only what nobody has confirmed does."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether confirmed entries wait for a review."""
+        return self.review == "all"
 
 
 class RunStarted(Event, tag="run_started", frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.memory.entry import MemoryEntry, Polarity, ReviewState
+from core.memory.entry import MemoryEntry, Polarity, ReviewState, first_state
 from core.models.chat import ModelDescription, Usage
 from core.run.events import (
     AnswerWritten,
@@ -162,6 +162,9 @@ class Figures:
             if known := self.learned.get(decision.memory):
                 self.learned[decision.memory] = (known[0], decision.state)
 
+    def _first_state(self, entry: MemoryEntry) -> ReviewState:
+        return first_state(entry, holds=self.settings is not None and self.settings.holds)
+
     def _close(self, event: RunEnded) -> None:
         self.ended = event.reason
 
@@ -182,7 +185,7 @@ class Figures:
             self.repaired_with_memory += self._fed.get(event.position) == event.attempts
         self._fed.pop(event.position, None)
         if event.memory is not None:
-            self.learned[event.memory.id] = (event.memory.polarity, first_state(event.memory))
+            self.learned[event.memory.id] = (event.memory.polarity, self._first_state(event.memory))
 
 
 _REDUCERS: dict[type, Callable[[Figures, Any], None]] = {
@@ -196,11 +199,6 @@ _REDUCERS: dict[type, Callable[[Figures, Any], None]] = {
     ReviewsApplied: Figures._review,
     RunEnded: Figures._close,
 }
-
-
-def first_state(entry: MemoryEntry) -> ReviewState:
-    """The review state in which an entry starts (merit.md, "Feedback")."""
-    return ReviewState.APPROVED if entry.confirmed else ReviewState.PENDING
 
 
 def figures_of(events: Iterable[AnyEvent]) -> Figures:

@@ -12,7 +12,7 @@ from core.run.events import EpisodeOutcome, ReviewsApplied, RunEnded
 from stores.errors import StoreConflict
 from stores.library import EntryFilter, EntryUsage
 from stores.store import Store
-from tests.streams import HOSTILE, EventWriter, memory_entry, question, run_events
+from tests.streams import HOSTILE, EventWriter, memory_entry, question, run_events, settings
 
 
 def decision(memory: str, state: ReviewState, at: float = 1.0, **fields: str) -> ReviewDecision:
@@ -268,3 +268,22 @@ def test_a_run_may_teach_what_was_imported_before(store: Store) -> None:
     store.append(events)
     assert store.entries() == [entry]
     assert store.check() == ()
+
+
+def test_where_everything_is_reviewed_a_confirmed_memory_waits_too(store: Store) -> None:
+    """`--review all`: what a person confirmed is no rule for others until somebody approves it."""
+    store.append(run_events(4, run="run-1"))
+    store.append(run_events(4, run="run-2", run_settings=settings(review="all")))
+    states = store.review_states()
+    by_run = {entry.id: entry.provenance.run for entry in store.entries()}
+    assert {states[each] for each, run in by_run.items() if run == "run-1"} == {ReviewState.APPROVED}
+    held = [each for each, run in by_run.items() if run == "run-2"]
+    assert {states[each] for each in held} == {ReviewState.PENDING}
+    (why,) = store.history(held[0])
+    assert (why.who, why.remark) == ("merito", "every memory of this run waits for a review")
+    approved = ReviewDecision(memory=held[0], state=ReviewState.APPROVED, who="ana", at=9.0)
+    store.review(approved)
+    assert store.review_states([held[0]]) == {held[0]: ReviewState.APPROVED}
+    assert store.check() == ()
+    store.rebuild()
+    assert len(store.history(held[0])) == 2

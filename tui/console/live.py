@@ -21,6 +21,7 @@ from tui.view.plain import summary_lines
 
 if TYPE_CHECKING:
     from stores.store import Store
+    from tui.workbench import Workbench
 
 DONE, INTERRUPTED = 0, 130
 
@@ -31,6 +32,7 @@ class LiveRun(Protocol):
     run: str
     control: Control
     store: Store
+    workbench: Workbench
 
     def events(self) -> AsyncIterator[AnyEvent]:
         """Its events, recorded as they pass."""
@@ -41,7 +43,7 @@ OpenLiveRun = Callable[[], AbstractAsyncContextManager[Any]]
 """Opens something that is a LiveRun."""
 
 
-def run_live(opening: OpenLiveRun, *, read_only: bool = False) -> int:
+def run_live(opening: OpenLiveRun, *, who: str = "", read_only: bool = False) -> int:
     """Open the console over a run that begins now; the run is put together after the first paint.
 
     Returns the exit code. Raises what kept the run from beginning.
@@ -59,9 +61,10 @@ def run_live(opening: OpenLiveRun, *, read_only: bool = False) -> int:
                 live.control,
                 StoreLibrary(live.store),
                 StoreArchive(live.store),
+                live.workbench,
             )
 
-    app = MeritoApp(open_run=open_run, read_only=read_only, preferences=load_preferences())
+    app = MeritoApp(open_run=open_run, read_only=read_only, preferences=load_preferences(), who=who)
     run_console(app)
     if app.failure is not None:
         raise app.failure

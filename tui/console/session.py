@@ -14,6 +14,7 @@ from tui.view.run_view import RunView
 
 if TYPE_CHECKING:
     from tui.console.library import Archive, Library
+    from tui.workbench import Workbench
 
 
 class Opened(NamedTuple):
@@ -23,6 +24,7 @@ class Opened(NamedTuple):
     control: Control | None
     library: Library | None
     archive: Archive | None
+    workbench: Workbench | None = None
 
 
 OpenRun = Callable[[], AbstractAsyncContextManager[Opened]]
@@ -50,6 +52,8 @@ class Session:
         """Why reading broke off, in words."""
         self.reading = False
         self._heard = time.monotonic()
+        self.workbench: Workbench | None = None
+        """The run's databases by hand, where they are at hand."""
         self._events = events
         self._archive = archive
 
@@ -57,6 +61,7 @@ class Session:
         """Take over a run that was put together after the console opened."""
         self._events, self._archive = opened.events, opened.archive
         self.control = opened.control if steer else None
+        self.workbench = opened.workbench
 
     @property
     def live(self) -> bool:

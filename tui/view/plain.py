@@ -31,6 +31,7 @@ from core.run.events import (
 )
 from core.run.figures import Figures
 from tui.view.difference import change_words
+from tui.view.judging import KIND_WORDS
 from tui.view.legible import cell_text, one_line
 from tui.view.run_view import RunView
 from tui.view.summary import duration, model_words, summary
@@ -195,7 +196,7 @@ def _rows(_view: RunView, event: SqlExecuted) -> Iterator[str]:
 
 
 def _awaited(_view: RunView, _event: JudgementAwaited) -> Iterator[str]:
-    yield "waits for a person's judgement: right, wrong or skip"
+    yield f"waits for a person's judgement: {KIND_WORDS}"
 
 
 def _judged(view: RunView, event: AttemptJudged) -> Iterator[str]:

@@ -98,7 +98,7 @@ async def staged(
             protocol="spider",
         )
         resumed = progress or Progress()
-        experience = Experience(run, HashingEncoder())
+        experience = Experience(run, HashingEncoder(), holds=settings.holds)
         yield Run(
             Equipment(
                 settings=settings,

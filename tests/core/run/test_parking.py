@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from core.memory.entry import ReviewDecision, ReviewState
@@ -355,3 +356,14 @@ async def test_a_correction_that_does_not_run_is_not_taken_for_right(tmp_path: P
     assert (failed.sql, failed.message, failed.judge) == (BROKEN, "no such column: nme", "database")
     (ended,) = of(EpisodeEnded, events)
     assert (ended.outcome, ended.memory.revised_sql) == (EpisodeOutcome.REPAIRED, RIGHT)
+
+
+async def test_where_everything_is_reviewed_a_confirmed_memory_is_not_recalled(tmp_path: Path) -> None:
+    def judge(control: Control, event: AnyEvent, _seen: list[AnyEvent]) -> None:
+        if isinstance(event, JudgementAwaited):
+            control.judge(event.position, event.attempt, Judgement(right=event.attempt > 0))
+
+    for review, recalled in (("all", 0), (msgspec.UNSET, 1)):
+        async with staged(tmp_path, drafts(), questions(2), regime="operator", review=review) as run:
+            events = await judged(run, judge)
+        assert len(of(MemoriesRetrieved, events, 1)[0].entries) == recalled

@@ -11,10 +11,10 @@ import msgspec
 from textual.pilot import Pilot
 
 from core.errors import MeritoError
-from core.memory.entry import ReviewDecision, ReviewState
+from core.memory.entry import ReviewDecision, ReviewState, first_state
 from core.run.control import Control
 from core.run.events import AnyEvent, EpisodeEnded, JudgementAwaited, RunStarted
-from core.run.figures import figures_of, first_state
+from core.run.figures import figures_of
 from tests.streams import run_events
 from tui.console.app import MeritoApp
 from tui.console.library import Shelved, StoredRun

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from textual.containers import Container
 from textual.widget import Widget
 
-from core.memory.entry import ReviewDecision, ReviewState
-from core.run.figures import first_state
+from core.memory.entry import ReviewDecision, ReviewState, first_state
 from tui.console.actions import Action, bindings_of
 from tui.console.library import Library, Shelved
 from tui.console.screens.base import RoomScreen
