@@ -128,7 +128,8 @@ class RunReading(Ledger):
         within = "IN (SELECT value FROM json_each(?))"
         with self.snapshot():
             records = self._records(f"WHERE id {within} ORDER BY started DESC, id", moved)
-            settings = dict(self.rows(f"SELECT id, settings FROM runs WHERE id {within}", (moved,)))
+            rows = self.rows(f"SELECT id, settings FROM runs WHERE id {within}", (moved,))
+            settings: dict[str, str] = {row[0]: row[1] for row in rows}
             counts = self.rows(
                 "SELECT run, outcome, count(*) FROM episodes WHERE outcome IS NOT NULL"
                 f" AND run {within} GROUP BY run, outcome",

@@ -147,7 +147,7 @@ def console(events: Sequence[AnyEvent] | None = None, **options: Any) -> MeritoA
     return app
 
 
-async def until(pilot: Pilot[Any], condition: Callable[[], object], *, seconds: float = 10.0) -> None:
+async def until(pilot: Pilot[Any], condition: Callable[[], object], *, seconds: float = 60.0) -> None:
     """Let the console work until the condition holds."""
     async with asyncio.timeout(seconds):
         while not condition():

@@ -1,0 +1,526 @@
+"""The Experiments room: runs, curves, tables, and two runs side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from core.run.events import AnyEvent, EpisodeOutcome
+from stores.store import Store
+from tests.streams import EPOCH, HOSTILE, Plan, run_events, settings
+from tests.tui.console.stage import (
+    SIZES,
+    Annals,
+    console,
+    notices,
+    on_screen,
+    settled,
+    sheet,
+    until,
+)
+from tui.console.app import MeritoApp
+from tui.console.library import StoredRun
+from tui.console.screens.compare import CompareScreen
+from tui.console.screens.dialogs import Sheet
+from tui.console.screens.experiments import ExperimentsScreen
+from tui.console.screens.replay import ReplayScreen
+from tui.console.stored import StoreArchive
+from tui.console.studies import FRESH, grouped, run_label, seconds_left
+
+RIGHT: Plan = (EpisodeOutcome.RIGHT_AT_ONCE, 0)
+REPAIRED: Plan = (EpisodeOutcome.REPAIRED, 2)
+FAILED: Plan = (EpisodeOutcome.FAILED, 3)
+BROKEN: Plan = (EpisodeOutcome.BROKEN, 0)
+PLANS = {
+    "none": (RIGHT, FAILED, FAILED, RIGHT, FAILED, FAILED, BROKEN, FAILED),
+    "iterative": (RIGHT, REPAIRED, FAILED, RIGHT, FAILED, FAILED, BROKEN, FAILED),
+    "merit": (RIGHT, FAILED, REPAIRED, RIGHT, REPAIRED, REPAIRED, BROKEN, FAILED),
+}
+
+
+def ran(strategy: str, *, n: int = 8, order: int = 0, prefix: str = "", **more: Any) -> list[AnyEvent]:
+    asked = settings(strategy=strategy, order_seed=order, **more.pop("changes", {}))
+    run = f"{prefix}{strategy}-{order}"
+    return run_events(n, run=run, plans=PLANS[strategy], run_settings=asked, **more)
+
+
+def study(**more: Any) -> list[list[AnyEvent]]:
+    return [ran(strategy, at=EPOCH + place, **more) for place, strategy in enumerate(PLANS)]
+
+
+def room(runs: Sequence[Sequence[AnyEvent]], **options: Any) -> MeritoApp:
+    return console(run_events(2), room="experiments", archive=Annals(*runs), **options)
+
+
+def screen(app: MeritoApp) -> ExperimentsScreen:
+    found = app.screen_stack[0]
+    assert isinstance(found, ExperimentsScreen)
+    return found
+
+
+async def computed(pilot: Pilot[Any], app: MeritoApp) -> None:
+    """Let the tables of what is chosen be computed."""
+    here = screen(app)
+    await until(pilot, lambda: here.studies is not None and here.studies.loaded)
+    await until(pilot, lambda: here.studies.known_report(here.runs_list.shown) is not None)
+    await settled(pilot)
+
+
+def signs(app: MeritoApp) -> set[str]:
+    return set(screen(app).runs_list.signs)
+
+
+# What the runs are, before anything is on a screen.
+
+
+def stored(strategy: str, **fields: Any) -> StoredRun:
+    order, layout = fields.pop("order", 0), fields.pop("layout", "paper")
+    known = {"id": strategy, "began": EPOCH, "about": "", "questions": 10, "finished": 0, "model": "m"}
+    asked = settings(strategy=strategy, order_seed=order, layout=layout)
+    return StoredRun(**{**known, "settings": asked, **fields})
+
+
+def test_runs_on_the_same_questions_are_a_group_and_cells_of_an_experiment_too() -> None:
+    groups = grouped(
+        [
+            stored("none", id="a"),
+            stored("merit", id="b"),
+            stored("merit", id="other", questions=99),
+            stored("none", id="x0123abcd-none-0-ffff", began=EPOCH + 9),
+            stored("merit", id="x0123abcd-merit-0-ffff", began=EPOCH + 8),
+        ]
+    )
+    assert [[run.id for run in group.runs] for group in groups] == [
+        ["x0123abcd-merit-0-ffff", "x0123abcd-none-0-ffff"],
+        ["b", "a"],
+        ["other"],
+    ]
+    assert [group.experiment for group in groups] == ["x0123abcd", "", ""]
+
+
+def test_of_runs_that_are_alike_the_newest_is_compared() -> None:
+    again = [stored("merit", id=f"merit-{n}", began=EPOCH + n) for n in range(3)]
+    (group,) = grouped([*again, stored("none", id="none")])
+    assert set(group.compared) == {"merit-2", "none"}
+    assert len(group.runs) == 4
+
+
+def test_labels_say_what_sets_runs_of_a_group_apart() -> None:
+    runs = [
+        stored("merit", id="a"),
+        stored("merit", id="b", layout="conversation"),
+        stored("none", id="c"),
+        stored("none", id="d", order=None),
+    ]
+    (group,) = grouped(runs)
+    assert {run.id: run_label(run, group) for run in group.runs} == {
+        "a": "merit, paper, order 0",
+        "b": "merit, conversation, order 0",
+        "c": "none, order 0",
+        "d": "none, file's order",
+    }
+
+
+def test_time_left_is_that_of_the_slowest_run_that_goes_on() -> None:
+    now = EPOCH
+    done = stored("none", finished=10, seconds=20.0, ended="finished", last_at=now)
+    half = stored("merit", finished=5, seconds=50.0, last_at=now)
+    begun = stored("iterative", finished=0, seconds=1.0, last_at=now)
+    cut = stored("merito", finished=1, seconds=9.0, last_at=now - FRESH)
+    assert seconds_left([done], now) is None
+    assert seconds_left([done, cut], now) is None
+    assert seconds_left([done, half, cut], now) == pytest.approx(50.0)
+    mean = (20 + 50 + 9) / 16
+    assert seconds_left([done, half, begun, cut], now) == pytest.approx(max(50.0, 10 * mean))
+
+
+# The room.
+
+
+async def test_without_a_store_a_newcomer_reads_how_to_get_an_experiment() -> None:
+    app = MeritoApp(room="experiments")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        assert "merito bench repair" in on_screen(app)
+        assert "merito demo" in on_screen(app)
+        for key in ("v", "o", "space", "c", "C", "enter", "escape", "f5", "down"):
+            await pilot.press(key)
+        await settled(pilot)
+
+
+async def test_a_store_without_runs_says_so() -> None:
+    app = room([])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "No run is stored yet" in on_screen(app))
+        assert "merito bench repair" in on_screen(app)
+
+
+async def test_runs_stand_with_their_accuracy_curves_and_tables() -> None:
+    app = room(study())
+    async with app.run_test(size=(200, 60)) as pilot:
+        await computed(pilot, app)
+        shown = on_screen(app)
+        assert signs(app) == {"none-0", "iterative-0", "merit-0"}
+        for words in ("71.4 %", "42.9 %", "28.6 %", "n=7", "7 questions judged", "finished"):
+            assert words in shown
+        text = sheet(app, "figures")
+        assert "Execution accuracy" in text
+        assert "Paired differences" in text
+        row = next(line for line in text.splitlines() if line.startswith("merit ") and "71.43" in line)
+        assert row.split()[:5] == ["merit", "7", "1", "28.57", "71.43"]
+
+
+async def test_a_wide_table_is_cut_into_parts_and_no_column_is_lost() -> None:
+    app = room(study())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await computed(pilot, app)
+        await pilot.press("enter")
+        await settled(pilot)
+        lines = sheet(app, "figures").splitlines()
+        assert all(len(line) <= 80 for line in lines)
+        text = " ".join(sheet(app, "figures").split())
+        for heading in ("only first right", "McNemar", "tokens written", "oscillation %"):
+            assert all(word in text for word in heading.split())
+
+
+async def test_a_run_shows_its_settings() -> None:
+    app = room([ran("merit", changes={"budget": 5, "strategy_fields": {"temperature": 0.5}})])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await computed(pilot, app)
+        await pilot.press("down")
+        await settled(pilot)
+        text = sheet(app, "figures")
+        assert "merit-0" in text.splitlines()[0]
+        for words in ("strategy merit", "K 5", "judged by denotation, spider", "temperature 0.5"):
+            assert words in text
+
+
+async def test_marks_choose_what_is_drawn_and_esc_takes_them_back() -> None:
+    app = room(study())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await computed(pilot, app)
+        await pilot.press("down", "space", "space")
+        await until(pilot, lambda: len(signs(app)) == 2)
+        await computed(pilot, app)
+        assert signs(app) == {"iterative-0", "merit-0"}
+        assert "2 marked" in on_screen(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: len(signs(app)) == 3)
+
+
+async def test_a_mark_on_the_line_above_marks_all_its_runs() -> None:
+    app = room(study())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await computed(pilot, app)
+        await pilot.press("space")
+        await settled(pilot)
+        assert set(screen(app).runs_list.marks) == {"none-0", "iterative-0", "merit-0"}
+        await pilot.press("g", "space")
+        await settled(pilot)
+        assert not screen(app).runs_list.marks
+
+
+async def test_a_search_narrows_the_runs() -> None:
+    app = room(study())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await computed(pilot, app)
+        await pilot.press("slash", *"merit", "enter")
+        await settled(pilot)
+        assert [row.run.id for row in screen(app).runs_list._rows if row.run] == ["merit-0"]
+        await pilot.press("escape")
+        await settled(pilot)
+        assert screen(app).runs_list.row_count == 4
+
+
+async def test_a_run_that_goes_on_is_followed_and_each_event_read_once() -> None:
+    now = time.time()
+    events = ran("merit", at=now - 30)
+    cut = 1 + next(i for i, event in enumerate(events) if getattr(event, "position", 0) == 4)
+    annals = Annals(ran("none", at=now - 60), events[:cut])
+    app = console(run_events(2), room="experiments", archive=annals)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await computed(pilot, app)
+        assert "> running" in on_screen(app)
+        assert "left" in on_screen(app)
+        assert "4/8" in on_screen(app)
+        annals.add(events[cut:])
+        await until(pilot, lambda: "4/8" not in on_screen(app))
+        await computed(pilot, app)
+        assert "> running" not in on_screen(app)
+        asked = [after for run, after in annals.read if run == "merit-0"]
+        assert asked == [0, events[cut - 1].seq]
+        assert screen(app).studies.known_report(("merit-0", "none-0")) is not None
+
+
+async def test_a_new_run_appears_by_itself_and_the_cursor_stays() -> None:
+    annals = Annals(ran("none"), ran("iterative", at=EPOCH + 9))
+    app = console(run_events(2), room="experiments", archive=annals)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await computed(pilot, app)
+        await pilot.press("down", "down")
+        chosen = screen(app).runs_list.row
+        annals.add(ran("merit", at=EPOCH + 99))
+        await until(pilot, lambda: screen(app).runs_list.row_count == 4)
+        assert screen(app).runs_list.row.key == chosen.key
+
+
+async def test_nobody_looks_at_the_store_while_another_room_is_on_show(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tui.console.screens.experiments._POLL", 0.01)
+    annals, looked = Annals(ran("none")), []
+    moved = annals.moved
+
+    async def counted(known: Any) -> Any:
+        looked.append(known)
+        return await moved(known)
+
+    annals.moved = counted  # type: ignore[method-assign]
+    app = console(run_events(2), room="experiments", archive=annals)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: len(looked) > 2)
+        await pilot.press("1")
+        await until(pilot, lambda: app.current_mode == "run")
+        await settled(pilot)
+        looked.clear()
+        await pilot.pause(0.1)
+        assert not looked
+
+
+async def test_tables_that_cannot_be_computed_are_named_and_the_rest_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("on purpose")
+
+    monkeypatch.setattr("tui.experiments.reporting.reported", broken)
+    app = room(study())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "could not be computed" in sheet(app, "figures"))
+        assert "RuntimeError" in notices(app)[-1]
+        assert "71.4 %" in on_screen(app)
+
+
+async def test_ids_are_copied_and_tables_for_a_spreadsheet(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    app = room(study(prefix="x0123abcd-"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await computed(pilot, app)
+        for key, copied in (("c", "x0123abcd"), ("down", "x0123abcd"), ("c", "x0123abcd-iterative-0")):
+            await pilot.press(key)
+            await settled(pilot)
+            assert app.clipboard == copied
+        await pilot.press("C")
+        await settled(pilot)
+        lines = app.clipboard.splitlines()
+        assert lines[0].startswith("Execution accuracy")
+        assert lines[1].split("\t")[:3] == ["strategy", "questions", "orders"]
+
+
+async def test_the_run_under_the_cursor_opens_in_replay() -> None:
+    app = room(study())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await computed(pilot, app)
+        await pilot.press("o")
+        assert "Choose a run" in notices(app)[-1]
+        for run, keys in (("iterative-0", ("down",)), ("merit-0", ("4", "down"))):
+            await pilot.press(*keys)
+            await settled(pilot)
+            await pilot.press("o")
+            await until(pilot, lambda: app.current_mode == "replay")
+            await settled(pilot)
+            await until(pilot, lambda run=run: replayed(app) == run)
+
+
+def replayed(app: MeritoApp) -> str:
+    """The run that Replay shows."""
+    assert isinstance(app.screen, ReplayScreen)
+    return app.screen.session.view.figures.run
+
+
+# Two runs side by side.
+
+
+async def compared(pilot: Pilot[Any], app: MeritoApp, *keys: str) -> CompareScreen:
+    await computed(pilot, app)
+    await pilot.press(*(keys or ("down", "space", "space", "v")))
+    await until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.pairing)
+    await settled(pilot)
+    found = app.screen
+    assert isinstance(found, CompareScreen)
+    return found
+
+
+def ids(side_by_side: CompareScreen) -> list[str]:
+    return [pair.first.question.id for pair in side_by_side.questions._found]
+
+
+def story(side_by_side: CompareScreen, side: str) -> str:
+    return side_by_side.query_one(f"#{side}").text
+
+
+async def test_two_marked_runs_are_compared_where_they_differ() -> None:
+    app = room(study())
+    async with app.run_test(size=(200, 60)) as pilot:
+        found = await compared(pilot, app)
+        assert found.runs == ("iterative-0", "merit-0")
+        assert ids(found) == ["q1", "q2", "q4", "q5"]
+        shown = on_screen(app)
+        for words in (
+            "-28.6 points",
+            "n = 7",
+            "only first right 1",
+            "only second right 3",
+            "p = 0.625",
+        ):
+            assert words in shown
+        assert "repaired" in story(found, "first")
+        assert "failed" in story(found, "second")
+        await pilot.press("down")
+        await settled(pilot)
+        assert "Question 3" in story(found, "first")
+        assert "repaired" in story(found, "second")
+
+
+async def test_d_goes_through_the_choices_of_questions() -> None:
+    app = room(study())
+    async with app.run_test(size=(120, 40)) as pilot:
+        found = await compared(pilot, app)
+        seen = []
+        for _ in range(4):
+            await pilot.press("d")
+            await settled(pilot)
+            seen.append(ids(found))
+        assert seen == [["q1"], ["q2", "q4", "q5"], ["q7"], [f"q{n}" for n in range(8)]]
+
+
+async def test_swap_search_and_back() -> None:
+    app = room(study())
+    async with app.run_test(size=(120, 40)) as pilot:
+        found = await compared(pilot, app)
+        await pilot.press("s")
+        await until(pilot, lambda: "+28.6 points" in on_screen(app))
+        assert found.runs == ("merit-0", "iterative-0")
+        await settled(pilot)
+        await pilot.press("slash", *"tramway", "enter")
+        await settled(pilot)
+        assert ids(found) == ["q1", "q5"]
+        await pilot.press("escape")
+        await settled(pilot)
+        assert isinstance(app.screen, ExperimentsScreen)
+
+
+async def test_attempts_are_chosen_opened_and_copied_in_the_story_that_has_the_keys(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    app = room(study())
+    async with app.run_test(size=(200, 60)) as pilot:
+        await compared(pilot, app)
+        await pilot.press("tab", "tab", "left_square_bracket", "c")
+        await settled(pilot)
+        assert app.clipboard == "SELECT name, COUNT(*) FROM stop WHERE id > 2 GROUP BY name"
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Sheet))
+        await pilot.pause()
+        assert "second" in app.screen.query_one("#sheet").border_title
+
+
+async def test_a_compared_run_opens_in_replay_and_the_comparison_is_there_afterwards() -> None:
+    app = room(study())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await compared(pilot, app)
+        await pilot.press("tab", "tab", "o")
+        await until(pilot, lambda: app.current_mode == "replay")
+        await settled(pilot)
+        await until(pilot, lambda: replayed(app) == "merit-0")
+        await pilot.press("4")
+        await settled(pilot)
+        assert isinstance(app.screen, CompareScreen)
+
+
+async def test_runs_that_never_differ_show_every_question() -> None:
+    app = room([ran("none"), ran("none", order=1)])
+    async with app.run_test(size=(120, 40)) as pilot:
+        found = await compared(pilot, app, "v")
+        assert len(ids(found)) == 8
+        assert "+0.0 points" in on_screen(app)
+
+
+async def test_what_cannot_be_compared_says_why() -> None:
+    app = room(study())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await computed(pilot, app)
+        await pilot.press("v")
+        assert "Mark two runs" in notices(app)[-1]
+
+
+# Everything at once.
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_hostile_names_are_shown_and_never_obeyed(size: tuple[int, int]) -> None:
+    runs = [
+        run_events(
+            8,
+            run=f"{HOSTILE}-{n}",
+            plans=PLANS[strategy],
+            run_settings=settings(strategy=f"{HOSTILE}{n}", dataset=HOSTILE, prompts=HOSTILE),
+        )
+        for n, strategy in enumerate(("none", "merit"))
+    ]
+    app = room(runs)
+    async with app.run_test(size=size) as pilot:
+        await computed(pilot, app)
+        for keys in (("down",), ("tab",), ("tab",), ("tab", "v")):
+            await pilot.press(*keys)
+            await settled(pilot)
+            shown = on_screen(app)
+            assert not {char for char in shown if ord(char) < 32 and char != "\n"}
+            assert "\u202e" not in shown
+            if size[0] > 80:
+                assert "[/x]" in shown
+        assert isinstance(app.screen, CompareScreen)
+
+
+async def test_resizing_keeps_what_is_chosen() -> None:
+    app = room(study())
+    async with app.run_test(size=(200, 60)) as pilot:
+        await computed(pilot, app)
+        await pilot.press("down", "down")
+        chosen = screen(app).runs_list.row.key
+        for size in (*SIZES, (40, 10), (200, 60)):
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+        assert screen(app).runs_list.row.key == chosen
+        found = await compared(pilot, app, "escape", "up", "space", "space", "v")
+        for size in (*SIZES, (40, 10), (120, 40)):
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+        assert found.questions.pair is not None
+
+
+async def test_a_real_store_is_followed_while_another_process_could_write_it(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    events = ran("merit", prefix="x0123abcd-", at=time.time())
+    with Store.open(path, create=True) as writer:
+        writer.append(ran("none", prefix="x0123abcd-"))
+        writer.append(events[:40])
+        with Store.open(path, mode="read") as reader:
+            app = console(run_events(2), room="experiments", archive=StoreArchive(reader))
+            async with app.run_test(size=(200, 60)) as pilot:
+                await computed(pilot, app)
+                assert "x0123abcd" in on_screen(app)
+                writer.append(events[40:])
+                await until(pilot, lambda: on_screen(app).count("8/8") == 2)
+                await computed(pilot, app)
+                assert "Experiment x0123abcd" in sheet(app, "figures")
