@@ -20,8 +20,8 @@ import msgspec
 
 from core.models.chat import Answer
 from core.question import Question
-from core.selection.candidates import Candidates
-from core.selection.selecting import Selection
+from core.selection.grouped import Candidates
+from core.selection.selection import Selection
 from core.selection.specification import SpecificationMemory
 from stores.errors import StoreTrouble, in_words
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
@@ -11,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from core.models.chat import Message, ModelTrouble
+from core.models.chat import Message, ModelTrouble, Sampling
 
 Item = TypeVar("Item")
 
@@ -148,3 +149,9 @@ def one_line(said: str, limit: int = 200) -> str:
     """A server's words, on one line, without control characters, cut where they are long."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in said).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def call_key(messages: Sequence[Message], sampling: Sampling) -> str:
+    """What makes two calls the same: the SHA-256 of messages and sampling."""
+    chat = [(message.role, sound(message.content)) for message in messages]
+    return hashlib.sha256(msgspec.json.encode((chat, sampling))).hexdigest()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
 import msgspec
 
-from core.models.call import estimated_tokens, sound
+from core.models.call import call_key, estimated_tokens
 from core.models.chat import Answer, Delta, Message, ModelDescription, ModelTrouble, Sampling
 from core.run.events import AnswerWritten, Event, PromptSent, ReflectionWritten
 
@@ -21,12 +20,6 @@ class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     sampling: Sampling
     answer: Answer
-
-
-def call_key(messages: Sequence[Message], sampling: Sampling) -> str:
-    """What makes two calls the same: the SHA-256 of messages and sampling."""
-    chat = [(message.role, sound(message.content)) for message in messages]
-    return hashlib.sha256(msgspec.json.encode((chat, sampling))).hexdigest()
 
 
 def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:

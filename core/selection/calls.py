@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-import msgspec
-
+from core.models.call import call_key
 from core.models.chat import Answer, ChatModel, Message, ModelDescription, Sampling
-from core.models.replay import call_key
 from core.models.retry import RetryPolicy, stream_with_retries
+from core.selection.selection import Spent
 
 AT_ONCE = {"embedded": 1, "scripted": 1, "replay": 1}
 SERVED_AT_ONCE = 4
@@ -44,33 +43,6 @@ class NothingKept:
 
     def keep_answer(self, key: str, answer: Answer) -> None:
         """Nothing happens."""
-
-
-class Spent(msgspec.Struct, kw_only=True):
-    """What calls have cost. A call that was found among the kept ones counts as it did when it was
-    made, so that an interrupted and resumed selection reports what an uninterrupted one does."""
-
-    calls: int = 0
-    saved: int = 0
-    """Calls that the method's formula has and that were not needed."""
-    tokens_sent: int | None = 0
-    """None where the engine did not say: unknown is not 0."""
-    tokens_evaluated: int | None = 0
-    tokens_written: int | None = 0
-    seconds: float = 0.0
-    """Of the engine, call by call: those that ran side by side count one after the other."""
-
-    def add(self, answer: Answer) -> None:
-        """Count one finished call."""
-        self.calls += 1
-        self.tokens_sent = _plus(self.tokens_sent, answer.usage.prompt_tokens)
-        self.tokens_evaluated = _plus(self.tokens_evaluated, answer.usage.evaluated_tokens)
-        self.tokens_written = _plus(self.tokens_written, answer.usage.output_tokens)
-        self.seconds += answer.seconds
-
-
-def _plus(total: int | None, more: int | None) -> int | None:
-    return None if total is None or more is None else total + more
 
 
 class Caller:

@@ -4,43 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-import msgspec
-
 from core.selection.answers import Ranked
+from core.selection.selection import RankedWindow, Run
 
 WINDOW = 8
 STRIDE = 4
-
-
-class RankedWindow(msgspec.Struct, frozen=True, kw_only=True):
-    """One call: which candidates it showed, and in which order the answer puts them."""
-
-    start: int
-    """Place of the window's first candidate in the order of that moment."""
-    shown: tuple[int, ...]
-    ranking: tuple[int, ...]
-    mended: tuple[str, ...] = ()
-
-
-class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """One presentation, ranked to its end."""
-
-    order: tuple[int, ...]
-    """As presented."""
-    windows: tuple[RankedWindow, ...]
-    final: tuple[int, ...]
-
-    def renamed(self, order: Sequence[int]) -> Run:
-        """The same where candidate i is called `order[i]`."""
-
-        def named(indexes: Sequence[int]) -> tuple[int, ...]:
-            return tuple(order[index] for index in indexes)
-
-        windows = [
-            msgspec.structs.replace(each, shown=named(each.shown), ranking=named(each.ranking))
-            for each in self.windows
-        ]
-        return Run(order=named(self.order), windows=tuple(windows), final=named(self.final))
 
 
 Rank = Callable[[Sequence[int]], Awaitable[Ranked]]

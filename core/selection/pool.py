@@ -14,9 +14,6 @@ from core.datasets.records import Record, parse_json, read_text
 from core.errors import MeritoError
 from core.question import Question
 
-GREEDY = "greedy"
-"""The source of the candidate that was generated without sampling."""
-
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """One SQL text and who wrote it."""

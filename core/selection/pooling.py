@@ -11,11 +11,13 @@ import msgspec
 from core.errors import MeritoError
 from core.models.chat import ModelTrouble
 from core.selection.calls import Caller
-from core.selection.candidates import Candidates, Executor, unusable
+from core.selection.candidates import Executor, unusable
+from core.selection.grouped import Candidates
 from core.selection.method import Method, Terms
 from core.selection.pool import PooledQuestion
 from core.selection.preparing import Preparer
-from core.selection.selecting import Prepared, Selection, select
+from core.selection.selecting import Prepared, select
+from core.selection.selection import Selection
 from core.selection.turns import in_turn
 
 

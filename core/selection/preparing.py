@@ -8,7 +8,7 @@ from core.database.schema_text import schema_text
 from core.models.chat import Message
 from core.question import Question
 from core.selection.calls import Caller
-from core.selection.candidates import Candidates
+from core.selection.grouped import Candidates
 from core.selection.listwise import WINDOW
 from core.selection.prompts import Front, memory_block, shown_result
 from core.selection.retrieval import MemoryBank, longest_fitting

@@ -14,7 +14,7 @@ from core.models.chat import Message
 from core.prompts.memories import one_line
 from core.prompts.template import Form, Template, plain, read_template
 from core.question import Question
-from core.selection.candidates import Executed
+from core.selection.grouped import Executed
 
 FOLDER = Path(__file__).parent / "templates"
 

@@ -12,12 +12,13 @@ import msgspec
 
 from core.models.chat import Sampling
 from core.selection.answers import Ranked, read_letter, read_ranking, read_score
-from core.selection.calls import Caller, Spent, Tab
-from core.selection.candidates import Candidates
-from core.selection.listwise import Run, slide, window_count
+from core.selection.calls import Caller, Tab
+from core.selection.grouped import Candidates
+from core.selection.listwise import slide, window_count
 from core.selection.method import Method, Terms
 from core.selection.permutation import Standing, in_prior_order, ranks_of, run_order
 from core.selection.prompts import Front
+from core.selection.selection import Duel, Run, Score, Selection
 from core.selection.turns import in_turn
 
 Item = TypeVar("Item")
@@ -27,74 +28,6 @@ NO_GREEDY = "the pool has no greedy candidate"
 NO_CANDIDATES = "there are no candidates"
 _SHORT_ANSWER = 16
 _LETTER_TOKENS = 8
-
-
-class Score(msgspec.Struct, frozen=True, kw_only=True):
-    """A pointwise judgement."""
-
-    candidate: int
-    score: float | None
-    """Between 0 and 100; None where the answer held none."""
-
-    @property
-    def value(self) -> float:
-        """What it counts: an answer that says nothing is worth less than any that does."""
-        return -1.0 if self.score is None else self.score
-
-
-class Duel(msgspec.Struct, frozen=True, kw_only=True):
-    """A comparison of two candidates of different groups."""
-
-    first: int
-    second: int
-    winner: int | None
-
-    def renamed(self, order: Sequence[int]) -> Duel:
-        """The same where candidate i is called `order[i]`."""
-        winner = None if self.winner is None else order[self.winner]
-        return Duel(first=order[self.first], second=order[self.second], winner=winner)
-
-
-class Selection(msgspec.Struct, frozen=True, kw_only=True):
-    """A choice, with everything it rests on. Candidates are named by their index."""
-
-    method: str
-    choice: int | None
-    remark: str = ""
-    """Why there is no choice."""
-    runs: tuple[Run, ...] = ()
-    mean_ranks: tuple[float, ...] = ()
-    rival: int | None = None
-    """The best-ranked candidate of another group than the first's."""
-    confidence: float | None = None
-    """P that the first beats the rival."""
-    tied: tuple[int, ...] = ()
-    """The first, and the face of each group that is not separated from it; empty without a tie."""
-    scores: tuple[Score, ...] = ()
-    duels: tuple[Duel, ...] = ()
-    memories: tuple[str, ...] = ()
-    """Ids of the specifications that were shown, best first."""
-    spent: Spent = msgspec.field(default_factory=Spent)
-
-    def renamed(self, order: Sequence[int]) -> Selection:
-        """The same selection where candidate i is called `order[i]`: made from a presentation, told
-        in the pool's own indexes."""
-        if tuple(order) == tuple(range(len(order))):
-            return self
-        place = {index: new for new, index in enumerate(order)}
-        means = self.mean_ranks
-        return msgspec.structs.replace(
-            self,
-            choice=None if self.choice is None else order[self.choice],
-            rival=None if self.rival is None else order[self.rival],
-            tied=tuple(order[index] for index in self.tied),
-            mean_ranks=tuple(means[place[index]] for index in sorted(order)) if means else (),
-            runs=tuple(run.renamed(order) for run in self.runs),
-            scores=tuple(
-                msgspec.structs.replace(each, candidate=order[each.candidate]) for each in self.scores
-            ),
-            duels=tuple(each.renamed(order) for each in self.duels),
-        )
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):

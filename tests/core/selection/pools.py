@@ -9,10 +9,12 @@ from core.database.rows import Outcome, ResultTable
 from core.models.chat import Message, Sampling
 from core.question import Question
 from core.selection.calls import Caller
-from core.selection.candidates import Candidates, Executed, key_of
+from core.selection.candidates import key_of
+from core.selection.grouped import Candidates, Executed
 from core.selection.method import METHODS, Terms
 from core.selection.prompts import Front, letter
-from core.selection.selecting import Prepared, Selection, select
+from core.selection.selecting import Prepared, select
+from core.selection.selection import Selection
 from tests.scripted import Script, ScriptedModel
 
 QUESTION = Question(id="q", database="shop", text="Which items are red?")

@@ -15,7 +15,8 @@ from core.database.files import DatabaseFolder
 from core.database.sandbox import Sandbox
 from core.errors import MeritoError
 from core.question import Question
-from core.selection.candidates import Candidates, Executor
+from core.selection.candidates import Executor
+from core.selection.grouped import Candidates
 from core.selection.pool import Candidate, PooledQuestion, read_pool
 
 

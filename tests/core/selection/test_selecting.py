@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.errors import MeritoError
 from core.models.chat import Message, ModelTrouble, Sampling
-from core.selection.candidates import Candidates
+from core.selection.grouped import Candidates
 from core.selection.listwise import window_count
 from core.selection.method import METHODS, method_named
 from core.selection.prompts import letter
