@@ -29,6 +29,7 @@ COMMANDS = {
     "specs": "Build, search and share the memories that selection reads.",
     "bench": "Reproduce the papers' studies: strategies compared on one set of questions.",
     "report": "Compare stored runs: tables, plots, and the questions on which they part.",
+    "serve": "The console in a browser, read-only and on this machine alone unless told otherwise.",
     "models": "List, get and check the models.",
     "doctor": "What is installed, reachable and wrong, each with its mend.",
 }

@@ -24,12 +24,14 @@ def command(run: str | None, store: Path | None, read_only: bool, theme: str | N
       merito console
       merito console 20260901-1015 --read-only
     """
+    import os
     import sys
 
     from core.errors import MeritoError
     from tui import settings
 
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    served = "TEXTUAL_DRIVER" in os.environ
+    if not served and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise MeritoError(
             "The console needs a terminal.",
             "In a pipe, use: merito replay RUN --plain, merito memory list.",

@@ -23,11 +23,13 @@ from core.run.events import AnyEvent
 from themes.palettes import DEFAULT_THEME, palettes, with_inks
 from tui.bookmarks import Bookmarks
 from tui.console.actions import room_bindings
-from tui.console.library import Archive, Library, ReadOnly
+from tui.console.asker import Asker
+from tui.console.library import Archive
 from tui.console.preferences import Preferences
 from tui.console.rooms import modes
 from tui.console.screens.base import RoomScreen
 from tui.console.session import OpenRun, Session
+from tui.console.shelves import Library, ReadOnly
 from tui.console.widgets.scrollbar import PlainBar
 from tui.view.legible import one_line
 
@@ -82,6 +84,7 @@ class MeritoApp(App[int]):
         stored: bool = False,
         notice: str = "",
         who: str = "",
+        asker: Asker | None = None,
     ) -> None:
         super().__init__()
         self.preferences = preferences or Preferences(theme=theme)
@@ -100,9 +103,13 @@ class MeritoApp(App[int]):
         """Set once the run has nothing more to say."""
         self.session = Session(events, None if read_only else control, archive)
         self.replay_run, self.replay_speed = replay_run, replay_speed
+        self.replay_place = ""
+        """Where the next replay begins; empty for the run's beginning."""
         self.bookmarks = Bookmarks()
         """Those of replays; whoever opens the console on a user's behalf says where they are kept."""
         self.who = who or _user()
+        self.asker = None if read_only else asker
+        """Puts questions of the user's own; None where none can be put."""
         self._room = room
         self._reader: asyncio.Task[None] | None = None
         self._painted = 0.0
@@ -280,12 +287,12 @@ class MeritoApp(App[int]):
         if isinstance(self.screen, RoomScreen) and self.current_mode != name:
             await self.switch_mode(name)
 
-    async def replay(self, run: str) -> None:
-        """Go to Replay with this run."""
+    async def replay(self, run: str, place: str = "") -> None:
+        """Go to Replay with this run, and there to a place, named as people name it (q12)."""
         from tui.console.screens.replay import ReplayScreen
 
         visited = "replay" in self.built
-        self.replay_run = run
+        self.replay_run, self.replay_place = run, place
         await self.action_room("replay")
         if visited and isinstance(self.screen, ReplayScreen):
             await self.screen.load(run)
@@ -346,6 +353,9 @@ class MeritoApp(App[int]):
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._finished.wait(), _PATIENCE)
         self._goodbye.set()
+        if self.asker is not None:
+            with suppress(Exception):
+                await asyncio.wait_for(self.asker.close(), _TEARDOWN)
         if self._reader is not None:
             if not self._finished.is_set():
                 self._reader.cancel()
