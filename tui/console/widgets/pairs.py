@@ -147,9 +147,10 @@ def difference_lines(pairing: Pairing) -> list[Content]:
             ("  only second right ", QUIET), f"{found.test.second_only:,}",
             ("  exact McNemar p = ", QUIET), (f"{found.test.p:.3g}", TITLE),
         ]  # fmt: skip
+    lines.append(ink(*parts))
     if found.unserved is not None:
-        parts += [("  gold not seen earlier: ", QUIET), *_interval(found.unserved)]
-    return [*lines, ink(*parts)]
+        lines.append(ink((" gold not seen earlier: ", QUIET), *_interval(found.unserved)))
+    return lines
 
 
 def _interval(found: Interval) -> list[Part]:
