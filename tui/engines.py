@@ -5,21 +5,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.memory.embedding import DEFAULT_MODEL, EncoderProcess
 from core.models.choosing import Choice, Terms, choose
 from core.repair.strategy import Strategy
+from core.run.jobs import Jobs
 from tui import settings
+
+GAINS_FROM = {"openai": 4}
+"""Calls at once from which an engine gains, where it is not one: a served engine has them share its
+passes over the weights; Ollama serves one by one unless it is told otherwise, and a llama.cpp of our
+own has all cores busy with one."""
 
 
 @dataclass(frozen=True)
 class Engines:
-    """A model that can be asked, and an encoder where a strategy ranks by embeddings."""
+    """A model that can be asked, an encoder where a strategy ranks by embeddings, and how much may be
+    asked at once."""
 
     choice: Choice
     encoder: EncoderProcess | None = None
+    jobs: Jobs = field(default_factory=Jobs)
 
 
 def embeds(strategy: Strategy) -> bool:
@@ -28,9 +36,10 @@ def embeds(strategy: Strategy) -> bool:
 
 
 @asynccontextmanager
-async def engines(model: str, *strategies: Strategy) -> AsyncIterator[Engines]:
+async def engines(model: str, *strategies: Strategy, jobs: int | None = 1) -> AsyncIterator[Engines]:
     """The model that `model` names, or the best at hand where it is empty, and the encoder that any
-    of the strategies needs; both are closed in the end. Raises MeritoError."""
+    of the strategies needs; both are closed in the end. `jobs` lanes may be under way at once; None
+    leaves their number to the engine. Raises MeritoError."""
     closings: list[Callable[[], Awaitable[None]]] = []
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close_together, closings)
@@ -43,7 +52,9 @@ async def engines(model: str, *strategies: Strategy) -> AsyncIterator[Engines]:
             )
             closings.append(encoder.close)
             await encoder.start()
-        yield Engines(choice, encoder)
+        if jobs is None:
+            jobs = GAINS_FROM.get((await choice.model.describe()).engine, 1)
+        yield Engines(choice, encoder, Jobs(jobs))
 
 
 async def _close_together(closings: Sequence[Callable[[], Awaitable[None]]]) -> None:

@@ -295,6 +295,7 @@ async def assembled(
             control=control,
             stamp=Stamp(run, progress.next_seq),
             predictions=store,
+            jobs=engines.jobs,
             schema_tokens=int(described.context_tokens * SCHEMA_SHARE),
         )
         engine = Run(

@@ -1,8 +1,9 @@
 """A run: the stream's episodes one after another, as an async generator of events. It knows nothing
 about who listens; what was finished before an interruption is taken up from `Progress`.
 
-An episode that waits for a person is parked, and the next one goes on: see `floor.py`. What an
-episode may see is fixed when it starts, so nothing depends on who of the open ones is faster."""
+An episode that waits for a person is parked, and the next one goes on: see `floor.py`. Episodes that
+may not learn from each other can be under way at once: see `jobs.py`. What an episode may see is
+fixed when it starts, so nothing depends on who of the open ones is faster."""
 
 from __future__ import annotations
 
@@ -70,6 +71,8 @@ class Run:
         self.new_reviews = new_reviews
         self.waits_for_model = waits_for_model
         self.parks = parks
+        self._begun: dict[int, History] = {}
+        """Position -> the episode that an interruption left open there."""
         self._open: set[int] = set()
         """Positions of the episodes that have begun and are not final."""
 
@@ -85,8 +88,8 @@ class Run:
         yield self._opening()
         self.equipment.experience.start(self.progress.entries)
         try:
-            async with aclosing(self._episodes()) as episodes:
-                async for event in episodes:
+            async with aclosing(self._lanes()) as lanes:
+                async for event in lanes:
                     yield event
         except Stopped:
             yield stamp(RunEnded, reason="stopped")
@@ -109,10 +112,25 @@ class Run:
             versions=self.versions,
         )
 
-    async def _episodes(self) -> AsyncGenerator[AnyEvent, None]:
-        """Every episode to its end; the next one begins where none goes on and no word of a person
-        is left to be heeded."""
-        floor, upcoming, control = Floor(), self._upcoming(), self.equipment.control
+    def _lanes(self) -> AsyncGenerator[AnyEvent, None]:
+        """Every episode to its end: one after another, or side by side where none of them may learn
+        from another."""
+        begun = [
+            History(position, self.questions[position], events)
+            for position, events in sorted(self.progress.unfinished.items())
+        ]
+        self._begun = {each.position: each for each in begun if each.started is not None}
+        self._open = set(self._begun)
+        jobs = self.equipment.jobs
+        if jobs.width == 1:
+            return self._episodes(range(len(self.questions)))
+        lanes = lanes_of(self.questions, self.equipment.strategy)
+        return merged([jobs.in_turn(self._episodes(lane)) for lane in lanes], jobs.width)
+
+    async def _episodes(self, lane: Sequence[int]) -> AsyncGenerator[AnyEvent, None]:
+        """The episodes at these positions; the next one begins where none goes on and no word of a
+        person is left to be heeded."""
+        floor, upcoming, control = Floor(), self._upcoming(lane), self.equipment.control
         try:
             while True:
                 if floor.free and not control.answered:
@@ -128,21 +146,15 @@ class Run:
         finally:
             await floor.close()
 
-    def _upcoming(self) -> Iterator[AsyncGenerator[AnyEvent, None]]:
+    def _upcoming(self, lane: Sequence[int]) -> Iterator[AsyncGenerator[AnyEvent, None]]:
         """Those that an interruption left open, those that wait for a person first; then the rest
-        of the stream."""
-        begun = [
-            History(position, self.questions[position], events)
-            for position, events in sorted(self.progress.unfinished.items())
-        ]
-        begun = [history for history in begun if history.started is not None]
-        self._open = {history.position for history in begun}
-        known = self._open | self.progress.finished.keys()
+        of the lane."""
+        begun = [self._begun[position] for position in lane if position in self._begun]
         for history in sorted(begun, key=lambda each: each.awaiting is None):
             yield self._resumed(history)
-        for position, question in enumerate(self.questions):
-            if position not in known:
-                yield self._new(History(position, question))
+        for position in lane:
+            if position not in self._begun and position not in self.progress.finished:
+                yield self._new(History(position, self.questions[position]))
 
     async def _new(self, history: History) -> AsyncGenerator[AnyEvent, None]:
         """A question whose turn has come."""

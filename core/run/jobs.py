@@ -17,17 +17,23 @@ Item = TypeVar("Item")
 
 
 class Jobs:
-    """How many episodes may be under way at once, in all runs that share this."""
+    """How many lanes may be under way at once, in all runs that share this."""
 
     def __init__(self, width: int = 1) -> None:
         self.width = width
-        self.turns = asyncio.Semaphore(width)
-        """One is held by each episode under way."""
+        self._turns = asyncio.Semaphore(width)
         self._firsts: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def first(self, key: str) -> asyncio.Lock:
         """Held by whoever makes the prediction of this key: the next one finds it stored."""
         return self._firsts.setdefault(key, asyncio.Lock())
+
+    async def in_turn(self, lane: AsyncGenerator[Item, None]) -> AsyncGenerator[Item, None]:
+        """The lane, from when its turn comes. A lane in which one episode waits for another keeps
+        its turn to its end: the longest chain decides how long everything takes."""
+        async with self._turns, aclosing(lane):
+            async for item in lane:
+                yield item
 
 
 def lanes_of(questions: Sequence[Question], strategy: Strategy) -> tuple[tuple[int, ...], ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 
 import click
 
 from core.models.chat import ModelTrouble
-from core.run.events import EpisodeEnded
+from core.run.jobs import merged
 from tui.experiments.cells import Study, study
 from tui.experiments.reporting import reported, show, stored_metrics
 from tui.experiments.telling import tell, telling
@@ -23,17 +23,16 @@ def bench(
     strategies: Sequence[str],
     orders: Sequence[int | None],
     *,
+    jobs: int | None,
     plain: bool,
     as_json: bool,
 ) -> int:
     """Run an experiment to its end and return the exit code."""
-    return asyncio.run(_benched(order, strategies, orders, plain, as_json))
+    return asyncio.run(_benched(study(order, strategies, orders, jobs), plain, as_json))
 
 
-async def _benched(
-    order: Order, strategies: Sequence[str], orders: Sequence[int | None], plain: bool, as_json: bool
-) -> int:
-    async with study(order, strategies, orders) as opened:
+async def _benched(studied: AbstractAsyncContextManager[Study], plain: bool, as_json: bool) -> int:
+    async with studied as opened:
         _introduce(opened, as_json)
         try:
             done = await until_interrupted(_all_cells(opened, plain, as_json))
@@ -55,15 +54,12 @@ async def _benched(
 
 
 async def _all_cells(opened: Study, plain: bool, as_json: bool) -> None:
-    """One cell after another. Cells are independent of each other: whoever runs several at once
-    does it here."""
+    """As many cells at once as the engine gains from: they need nothing of each other."""
+    cells = merged(map(opened.events, opened.cells), opened.ready.jobs.width)
     with telling(plain, as_json)(opened.experiment, opened.records()) as face:
-        for cell in opened.cells:
-            face.begin(cell)
-            async with aclosing(opened.events(cell)) as events:
-                async for event in events:
-                    if isinstance(event, EpisodeEnded):
-                        face.question(cell, event)
+        async with aclosing(cells) as events:
+            async for event in events:
+                face.hear(event)
 
 
 def _introduce(opened: Study, as_json: bool) -> None:

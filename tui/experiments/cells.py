@@ -1,4 +1,4 @@
-"""An experiment's cells, run one after another into the store; what is there already is kept."""
+"""An experiment's cells, run into the store; what is there already is kept."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ class Study:
 
 @asynccontextmanager
 async def study(
-    order: Order, strategies: Sequence[str], orders: Sequence[int | None]
+    order: Order, strategies: Sequence[str], orders: Sequence[int | None], jobs: int | None = None
 ) -> AsyncIterator[Study]:
     """Design an experiment and open what it needs, the cheap checks first. `order` says all but
-    strategy and sequence. Raises MeritoError."""
+    strategy and sequence, `jobs` how much is under way at once. Raises MeritoError."""
     if order.stream == STDIN:
         raise MeritoError(
             "An experiment reads its questions again for every cell, and standard input only once.",
@@ -96,7 +96,7 @@ async def study(
     path = settings.store_path(None if order.store is None else str(order.store))
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store.open(path, create=True))
-        ready = await stack.enter_async_context(engines(common.model, *rows))
+        ready = await stack.enter_async_context(engines(common.model, *rows, jobs=jobs))
         experiment = Experiment(
             common=common,
             layout=order.layout,

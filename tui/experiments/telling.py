@@ -12,7 +12,7 @@ from typing import Any, Self
 import click
 
 from core.experiments.design import Cell, Experiment, Pace, unfinished
-from core.run.events import EpisodeEnded
+from core.run.events import AnyEvent, EpisodeEnded, RunResumed, RunStarted
 from stores.runs import RunRecord
 from tui.view.summary import duration
 
@@ -28,8 +28,10 @@ class Telling:
         self.ended = {
             cell.run: records[cell.run].ended if cell.run in records else 0 for cell in self.cells
         }
+        self._cell = {cell.run: cell for cell in self.cells}
         self._pace = Pace()
-        self._since = time.monotonic()
+        self._worked = 0.0
+        self._began = time.monotonic()
 
     @property
     def finished(self) -> int:
@@ -43,23 +45,32 @@ class Telling:
 
     @property
     def seconds_left(self) -> float | None:
-        """An estimate; None before the first question of this session."""
-        return self._pace.left(unfinished(self.cells, self.ended))
+        """An estimate; None before the first question of this session. What the questions took by
+        themselves is set against the clock, which counts those under way side by side once."""
+        left = self._pace.left(unfinished(self.cells, self.ended))
+        if left is None or not self._worked:
+            return None
+        return left * (time.monotonic() - self._began) / self._worked
 
     def begin(self, cell: Cell) -> None:
         """A cell's turn has come."""
-        self._since = time.monotonic()
 
-    def question(self, cell: Cell, event: EpisodeEnded) -> None:
-        """A question of it is final."""
-        now = time.monotonic()
-        self._pace.finished(cell.strategy.name, now - self._since)
-        self._since = now
-        self.ended[cell.run] += 1
-        self.say(cell, event)
+    def hear(self, event: AnyEvent) -> None:
+        """Take in what happened in a cell."""
+        match event:
+            case RunStarted() | RunResumed():
+                self.begin(self._cell[event.run])
+            case EpisodeEnded():
+                cell = self._cell[event.run]
+                self._pace.finished(cell.strategy.name, event.seconds)
+                self._worked += event.seconds
+                self.ended[cell.run] += 1
+                self.say(cell, event)
+            case _:
+                pass
 
     def say(self, cell: Cell, event: EpisodeEnded) -> None:
-        """Show it."""
+        """Show that a question is final."""
 
     def line(self, cell: Cell) -> str:
         """Where it stands, in words."""
@@ -123,7 +134,6 @@ class Bar(Telling):
 
     def begin(self, cell: Cell) -> None:
         """Show its name before its first question is final."""
-        super().begin(cell)
         self._bar.update(self._task, description=self.line(cell))
 
     def say(self, cell: Cell, event: EpisodeEnded) -> None:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import hashlib
+import shutil
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
+from core.models.chat import Message, Sampling
 from core.question import Question
 from core.repair.strategy import strategy_named
-from core.run.events import RunEnded, TokenDelta
+from core.run.events import AnyEvent, EpisodeEnded, EpisodeStarted, RunEnded, TokenDelta
 from core.run.jobs import Jobs, lanes_of, merged
 from core.run.stamp import Stamp
+from tests.core.run.stage import BROKEN, RIGHT, WRONG, all_of, harbour, questions, staged, wrapped
+from tests.scripted import ScriptedModel
 
 ASKED = tuple(
     Question(id=str(n), database=database, text="?") for n, database in enumerate(("a", "b", "A", "c"))
@@ -113,3 +121,75 @@ async def test_a_prediction_is_made_by_one_at_a_time() -> None:
         assert jobs.first("k").locked()
         assert not jobs.first("other").locked()
     assert not jobs.first("k").locked()
+
+
+HARBOURS = ("harbour", "marina", "port")
+
+
+def harbours(folder: Path) -> None:
+    """The same database under three names."""
+    harbour(folder)
+    for name in HARBOURS[1:]:
+        (folder / name).mkdir()
+        shutil.copy(folder / "harbour" / "harbour.sqlite", folder / name / f"{name}.sqlite")
+
+
+def answers(messages: Sequence[Message], sampling: Sampling) -> str:
+    """Depends on prompt and seed alone; about two in five first answers are right."""
+    text = "\n".join(message.content for message in messages)
+    drawn = hashlib.sha256(f"{text}\x1f{sampling.seed}".encode()).digest()[0]
+    return wrapped((RIGHT, WRONG, BROKEN, RIGHT, f"{WRONG} LIMIT {drawn}")[drawn % 5])
+
+
+async def lived(folder: Path, strategy: str, width: int) -> list[AnyEvent]:
+    """A run over the harbours, `width` lanes at once."""
+    asked = [
+        msgspec.structs.replace(question, database=HARBOURS[n % 3])
+        for n, question in enumerate(questions(15))
+    ]
+    async with staged(folder, ScriptedModel(answers), asked, strategy=strategy) as run:
+        run.equipment.jobs = Jobs(width)
+        return await all_of(run)
+
+
+def timeless(event: AnyEvent) -> Any:
+    """An event without its number, and without what the clock decides."""
+
+    def without(value: Any) -> Any:
+        if isinstance(value, dict):
+            clock = ("seq", "at", "seconds", "embedding_seconds")
+            return {k: without(v) for k, v in value.items() if k not in clock}
+        return [without(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+    return without(msgspec.to_builtins(event))
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    ["iterative", "resample", "merit-same-database", "merit", "reflexion"],
+)
+async def test_what_is_under_way_at_once_changes_no_episode(strategy: str, tmp_path: Path) -> None:
+    harbours(tmp_path)
+    alone, together = [await lived(tmp_path, strategy, width) for width in (1, 4)]
+    assert [event.seq for event in together if event.seq] == list(
+        range(1, 1 + len([event for event in alone if event.seq]))
+    )
+    for position in range(15):
+        mine, theirs = (
+            [timeless(event) for event in events if getattr(event, "position", None) == position]
+            for events in (alone, together)
+        )
+        assert mine
+        assert mine == theirs
+    assert most_open(alone) == 1
+    lanes = {"merit": 1, "reflexion": 1, "merit-same-database": 3}
+    assert most_open(together) == lanes.get(strategy, 4)
+
+
+def most_open(events: Sequence[AnyEvent]) -> int:
+    """How many episodes were under way at once, at the most."""
+    now = most = 0
+    for event in events:
+        now += isinstance(event, EpisodeStarted) - isinstance(event, EpisodeEnded)
+        most = max(most, now)
+    return most

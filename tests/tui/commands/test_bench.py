@@ -98,13 +98,13 @@ async def test_a_wider_study_asks_only_for_what_is_new(
     assert "4 of 6 runs are finished" in out
 
 
-async def test_the_sequence_of_cells_changes_nothing(
+async def test_neither_the_sequence_of_cells_nor_what_is_under_way_at_once_changes_anything(
     stream: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     turned = ",".join(reversed(STRATEGIES.split(",")))
     async with served() as (_, model):
-        _, out, _ = await told(capsys, *words(stream, model, "a.sqlite", "--json"))
-        changed = ("--json", "--strategies", turned, "--orders", "1,0")
+        _, out, _ = await told(capsys, *words(stream, model, "a.sqlite", "--json", "--jobs", 1))
+        changed = ("--json", "--jobs", 8, "--strategies", turned, "--orders", "1,0")
         _, other, _ = await told(capsys, *words(stream, model, "b.sqlite", *changed))
     assert steady(out) == steady(other)
     assert len(steady(out)) > 48
