@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from time import monotonic, process_time
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.app import App
@@ -23,7 +23,6 @@ from core.run.events import AnyEvent
 from themes.palettes import DEFAULT_THEME, palettes, with_inks
 from tui.bookmarks import Bookmarks
 from tui.console.actions import room_bindings
-from tui.console.asker import Asker
 from tui.console.library import Archive
 from tui.console.preferences import Preferences
 from tui.console.rooms import modes
@@ -31,7 +30,10 @@ from tui.console.screens.base import RoomScreen
 from tui.console.session import OpenRun, Session
 from tui.console.shelves import Library, ReadOnly
 from tui.console.widgets.scrollbar import PlainBar
-from tui.view.legible import one_line
+from tui.view.legible import legible, one_line
+
+if TYPE_CHECKING:
+    from tui.console.asker import Asker
 
 _FRAME, _LONGEST_FRAME = 0.1, 0.18
 """Seconds between two repaints, on a machine that is quick and on one that is busy."""

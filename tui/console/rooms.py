@@ -30,6 +30,7 @@ ROOMS: tuple[Room, ...] = (
     Room("memory", "Memory", "tui.console.screens.memory", "MemoryScreen"),
     Room("replay", "Replay", "tui.console.screens.replay", "ReplayScreen"),
     Room("experiments", "Experiments", "tui.console.screens.experiments", "ExperimentsScreen"),
+    Room("ask", "Ask", "tui.console.screens.ask", "AskScreen"),
 )
 """In the order of their number keys."""
 

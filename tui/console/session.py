@@ -55,6 +55,8 @@ class Session:
         self.workbench: Workbench | None = None
         """The run's databases by hand, where they are at hand."""
         self._events = events
+        self.drafts: dict[object, str] = {}
+        """SQL that a person has begun to write, by the attempt that it corrects."""
         self._archive = archive
 
     def attach(self, opened: Opened, *, steer: bool) -> None:

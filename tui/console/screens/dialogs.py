@@ -74,7 +74,7 @@ class Confirm(ModalScreen[bool]):
 
 
 class Words(ModalScreen[str | None]):
-    """Asks for one line of text; esc gives None."""
+    """Asks for one line of text; esc gives None, after a question where something was typed."""
 
     BINDINGS = [Binding("escape,ctrl+c", "leave", "leave", show=False, priority=True)]
 
@@ -94,8 +94,15 @@ class Words(ModalScreen[str | None]):
         self.dismiss(event.value)
 
     def action_leave(self) -> None:
-        """Nothing is said."""
-        self.dismiss(None)
+        """Nothing is said; what was typed is not thrown away without a question."""
+        if not self.query_one(Input).value.strip():
+            self.dismiss(None)
+            return
+        self.app.push_screen(Confirm("Throw away what you typed?", "Nothing is said then."), self._left)
+
+    def _left(self, sure: bool | None) -> None:
+        if sure:
+            self.dismiss(None)
 
 
 class Sheet(ModalScreen[None]):

@@ -6,16 +6,17 @@ from collections.abc import Iterable
 
 from textual.widget import Widget
 
-from core.run.control import Control, Judgement
+from core.run.control import Control
 from tui.console.actions import Action, bindings_of
+from tui.console.screens.judging import Judging, Key
 from tui.console.screens.watch import WatchScreen
 from tui.console.widgets.judgebar import JudgeBar
 
 _STEERING = ("run.pause", "run.step", "run.skip", "run.stop")
-_JUDGING = ("run.right", "run.wrong")
+_JUDGING = ("run.right", "run.wrong", "run.edit")
 
 
-class RunScreen(WatchScreen):
+class RunScreen(Judging, WatchScreen):
     """The live run with its controls."""
 
     ROOM = "run"
@@ -24,16 +25,19 @@ class RunScreen(WatchScreen):
     def __init__(self) -> None:
         super().__init__()
         self._told = 0.0
+        self._brought: Key | None = None
+        """The attempt that was put in view by itself, on a screen that shows one pane at a time."""
 
     def compose_body(self) -> Iterable[Widget]:
         """The panes, and the bar that asks for a judgement."""
         yield from super().compose_body()
-        yield JudgeBar()
+        yield JudgeBar(self.key)
 
     def refresh_view(self) -> None:
         """The panes, who waits to be judged, and what should be told."""
         super().refresh_view()
-        self._ask_for_judgement()
+        self.show_judge_bar()
+        self._bring_asked()
         self._announce()
 
     def no_run_words(self) -> str:
@@ -49,31 +53,74 @@ class RunScreen(WatchScreen):
         waiting = self.session.waits_for_judge(None) if self.session.steerable else None
         return super().live_position() if waiting is None else waiting[0]
 
+    def asked(self) -> Key | None:
+        """The chosen question's attempt, where it waits for a word."""
+        position = self.queue.position
+        return self.session.waits_for_judge(position) if position is not None else None
+
+    def look_for_asked(self) -> None:
+        """Go to the question that has waited longest."""
+        waiting = self.session.waits_for_judge(None)
+        if waiting is None:
+            self.tell("No answer waits for a judgement.")
+        else:
+            self._go_to(waiting[0])
+
+    def action_next_waiting(self) -> None:
+        """Go to the next question that waits, round and round."""
+        waiting = sorted({position for position, _ in self.session.view.waiting})
+        if self.hand() is None:
+            return
+        if not waiting:
+            self.tell("No answer waits for a judgement.")
+            return
+        here = -1 if self.queue.position is None else self.queue.position
+        self._go_to(next((each for each in waiting if each > here), waiting[0]))
+
+    def _go_to(self, position: int) -> None:
+        self.following = False
+        if not self.queue.select_position(position):
+            self.search_for("")
+            self.queue.select_position(position)
+        self._attempt = None
+        self.refresh_view()
+
+    def _bring_asked(self) -> None:
+        """One pane at a time: what a person is asked about is the one in view."""
+        asked = self.asked() if self.session.steerable else None
+        if asked is None or asked == self._brought:
+            return
+        self._brought = asked
+        if self.has_class("-narrow") and self.focused is self.queue:
+            self.front("episode")
+
     def offers(self, action: Action) -> bool:
         """Steering while there is something to steer; judging while something waits."""
         if action.name in _JUDGING:
-            return self._asked() is not None
+            return self.session.steerable and self.asked() is not None
+        if action.name == "run.next":
+            return self.session.steerable and len(self.session.view.waiting) > 0
         if action.name in _STEERING:
             return self.session.steerable
         return super().offers(action)
 
     def action_pause(self) -> None:
         """Hold the run, or let it go on."""
-        control = self._control()
+        control = self.hand()
         if control is not None:
             (control.resume if control.paused else control.pause)()
             self.refresh_view()
 
     def action_step(self) -> None:
         """One attempt, then hold."""
-        control = self._control()
+        control = self.hand()
         if control is not None:
             control.step()
             self.refresh_view()
 
     def action_skip(self) -> None:
         """End the chosen episode, after a question."""
-        control, position = self._control(), self.queue.position
+        control, position = self.hand(), self.queue.position
         if control is None or position is None:
             return
         if self.session.view.rows[position].state.final:
@@ -82,40 +129,16 @@ class RunScreen(WatchScreen):
         self.console_app.confirm(
             f"Skip question {position + 1}?",
             "Its episode ends before its next attempt and teaches nothing.",
-            lambda: control.skip(position),
+            lambda: control.skip(position, self.console_app.who),
         )
 
     def action_stop(self) -> None:
         """End the run, after a question."""
-        control = self._control()
+        control = self.hand()
         if control is not None:
             self.console_app.confirm(
                 "Stop the run?", "What is finished stays; the run can be resumed later.", control.stop
             )
-
-    def action_judge_right(self) -> None:
-        """The waiting answer is right."""
-        asked = self._ready_to_judge()
-        if asked is not None:
-            self._judge(asked, Judgement(right=True, who=self.console_app.who))
-
-    def action_judge_wrong(self) -> None:
-        """The waiting answer is wrong; a remark may say why."""
-        asked = self._ready_to_judge()
-        if asked is None:
-            return
-
-        def judge(remark: str | None) -> None:
-            if remark is not None:
-                self._judge(
-                    asked, Judgement(right=False, who=self.console_app.who, remark=remark.strip())
-                )
-
-        self.console_app.ask_words(
-            f"Question {asked[0] + 1} is wrong",
-            "enter sends it; a remark is shown to the model, none is fine; esc takes it back",
-            judge,
-        )
 
     def _announce(self) -> None:
         """Tell what happened to the run as a whole, each thing once, the same words not twice."""
@@ -127,36 +150,7 @@ class RunScreen(WatchScreen):
             for words, serious in dict.fromkeys((each.words, each.serious) for each in news):
                 self.tell(words, serious=serious)
 
-    def _judge(self, asked: tuple[int, int], judgement: Judgement) -> None:
-        if not self.session.judge(*asked, judgement):
-            self.tell("That answer no longer waits for a judgement.")
-        self.refresh_view()
-
-    def _ready_to_judge(self) -> tuple[int, int] | None:
-        """The attempt on show that waits, once its half second is over."""
-        if self._control() is None:
-            return None
-        asked = self._asked()
-        if asked is None:
-            waiting = self.session.waits_for_judge(None)
-            if waiting is None:
-                self.tell("No answer waits for a judgement.")
-            else:
-                self.queue.select_position(waiting[0])
-                self.refresh_view()
-            return None
-        return asked if self.query_one(JudgeBar).armed else None
-
-    def _asked(self) -> tuple[int, int] | None:
-        position = self.queue.position
-        return self.session.waits_for_judge(position) if position is not None else None
-
-    def _ask_for_judgement(self) -> None:
-        waiting = self.session.view.waiting if self.session.steerable else {}
-        asked = self._asked() if waiting else None
-        self.query_one(JudgeBar).ask(asked, len(waiting) - 1)
-
-    def _control(self) -> Control | None:
+    def hand(self) -> Control | None:
         """The hand on the run; without one, a word about why."""
         if self.session.steerable:
             return self.session.control

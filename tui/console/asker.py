@@ -1,0 +1,153 @@
+"""Questions that are put from the console: each is a run of one with the library of the store, so
+that what the question before taught is used at once (merit.md, "The loop")."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from core.database.files import DatabaseFolder
+from core.errors import MeritoError, UsageMistake
+from core.question import Question
+from tui.console.session import Opened
+from tui.workbench import Workbench
+
+if TYPE_CHECKING:
+    from stores.store import Store
+    from tui.engines import Engines
+    from tui.session import Order
+
+
+@dataclass(frozen=True)
+class Source:
+    """A database that can be asked."""
+
+    name: str
+    root: Path
+    about: str = ""
+    """Where it comes from, in a word or two."""
+
+
+class Asker:
+    """Puts questions, one after the other, on one engine that stays open between them."""
+
+    def __init__(
+        self,
+        order: Order,
+        *,
+        store: Callable[[], Store] | None = None,
+        folders: Sequence[tuple[Path, str]] = (),
+        engines: Callable[[], Engines | None] = lambda: None,
+    ) -> None:
+        """`order` says how questions are asked (model, strategy, store, ...). `store` gives a store
+        that is open for writing already, `engines` a model that a run has started; without them
+        both are opened with the first question. `folders` hold databases, each with a word."""
+        self._order = order
+        self._store_at_hand, self._engines_at_hand = store, engines
+        self._stack = AsyncExitStack()
+        self._store: Store | None = None
+        self._engines: Engines | None = None
+        self._benches: dict[Path, Workbench] = {}
+        self._lock = asyncio.Lock()
+        self.sources: list[Source] = []
+        for root, about in folders:
+            with suppress(MeritoError):
+                self.add(root, about)
+
+    def add(self, path: Path, about: str = "") -> Source | None:
+        """Offer a database file, or all in a folder; the first of them. Raises MeritoError where
+        there is none."""
+        from tui.asking import located
+
+        path = path.expanduser().absolute()
+        if path.is_dir():
+            found = [Source(name, path, about) for name in DatabaseFolder(path).names()]
+        else:
+            name, root = located(str(path), None)
+            found = [Source(name, root, about or "file")]
+        if not found:
+            raise UsageMistake(f"There is no database in {path}.", "Name a SQLite file, or its folder.")
+        known = {(source.name, source.root) for source in self.sources}
+        self.sources += [each for each in found if (each.name, each.root) not in known]
+        return found[0]
+
+    def workbench(self, source: Source) -> Workbench:
+        """The database by hand."""
+        if source.root not in self._benches:
+            self._benches[source.root] = Workbench(DatabaseFolder(source.root))
+        return self._benches[source.root]
+
+    @asynccontextmanager
+    async def asked(self, source: Source, text: str) -> AsyncGenerator[Opened, None]:
+        """A run of this one question. Raises MeritoError for whatever keeps it from beginning; what
+        takes long is opened once."""
+        from core.repair.strategy import strategy_named
+        from core.run.progress import Progress
+        from tui import settings
+        from tui.asking import asked_text
+        from tui.console.stored import StoreArchive
+        from tui.session import assembled, dataset_of, run_settings
+
+        question = Question(id="asked", database=source.name, text=asked_text(text))
+        order = msgspec.structs.replace(
+            self._order,
+            stream=str(DatabaseFolder(source.root).path(source.name)),
+            root=source.root,
+            questions=(question,),
+            regime="operator",
+            memory="library",
+            waits_for_model=True,
+        )
+        strategy = strategy_named(order.strategy or settings.value("strategy"))
+        dataset = dataset_of(order)
+        wanted = run_settings(order, dataset, strategy)
+        async with self._lock:
+            store = self._writing()
+            ready = await self._ready(wanted.model, order)
+        run = f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        async with assembled(
+            ready, order, dataset, strategy, wanted, store, run, Progress(), time.time()
+        ) as session:
+            yield Opened(
+                session.events(), session.control, None, StoreArchive(store), session.workbench
+            )
+
+    def _writing(self) -> Store:
+        from stores.store import Store
+        from tui import settings
+
+        if self._store_at_hand is not None:
+            return self._store_at_hand()
+        if self._store is None:
+            chosen = str(self._order.store) if self._order.store else None
+            opened = Store.open(settings.store_path(chosen), create=True)
+            self._store = self._stack.enter_context(opened)
+        return self._store
+
+    async def _ready(self, model: str, order: Order) -> Engines:
+        from core.repair.strategy import strategy_named
+        from tui import settings
+        from tui.engines import embeds, engines
+
+        if self._engines is None:
+            strategy = strategy_named(order.strategy or settings.value("strategy"))
+            at_hand = self._engines_at_hand()
+            if at_hand is None or (at_hand.encoder is None and embeds(strategy)):
+                at_hand = await self._stack.enter_async_context(engines(model, strategy))
+            self._engines = at_hand
+        return self._engines
+
+    async def close(self) -> None:
+        """End what was opened here."""
+        benches = [bench.close() for bench in self._benches.values()]
+        await asyncio.gather(*benches, return_exceptions=True)
+        await self._stack.aclose()

@@ -1,0 +1,360 @@
+"""Ask: choose a database, look at it, put a question, watch it answered, judge, put the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from textual.containers import Container
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input
+
+from core.errors import MeritoError
+from core.run.control import Control
+from tui.console.actions import Action, bindings_of
+from tui.console.asker import Asker, Source
+from tui.console.screens.base import RoomScreen
+from tui.console.screens.judging import Judging, Key
+from tui.console.session import Session
+from tui.console.widgets.episode import Episode, attempt_name
+from tui.console.widgets.head import Head
+from tui.console.widgets.judgebar import JudgeBar
+from tui.console.widgets.listing import Listing
+from tui.console.widgets.memories import Memories
+from tui.console.widgets.paper import Paper
+from tui.console.widgets.schema import SchemaTree
+from tui.view.episode_view import AttemptView, EpisodeView
+from tui.view.legible import one_line
+
+_JUDGING = ("ask.right", "ask.wrong", "ask.edit", "ask.skip")
+
+
+class AskField(Input):
+    """Where the question is typed; esc goes back to the panes and keeps what was typed."""
+
+    def __init__(self) -> None:
+        super().__init__(id="ask")
+
+    async def on_key(self, event: object) -> None:
+        """Leave with esc, tab and the arrow up."""
+        key = getattr(event, "key", "")
+        if key in ("escape", "tab", "up", "ctrl+c"):
+            event.stop()  # type: ignore[attr-defined]
+            event.prevent_default()  # type: ignore[attr-defined]
+            screen = self.screen
+            if isinstance(screen, AskScreen):
+                screen.front("schema" if screen.session.empty else "episode")
+
+
+class AskScreen(Judging, RoomScreen):
+    """One question at a time, each a run of its own with everything that was learned so far."""
+
+    ROOM = "ask"
+    PANES = ("schema", "episode", "memories")
+    TITLES = ("Databases", "Answer", "Memory used")
+    BINDINGS = bindings_of("ask")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._session = Session()
+        self._attempt: int | None = None
+        self._drawn: object = None
+        self._search = ""
+        self._asking = False
+
+    @property
+    def session(self) -> Session:
+        """The run of the newest question."""
+        return self._session
+
+    @property
+    def asker(self) -> Asker | None:
+        """Who puts the questions."""
+        return self.console_app.asker
+
+    @property
+    def tree(self) -> SchemaTree:
+        """The databases."""
+        return self.query_one(SchemaTree)
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Databases, answer, memories; the question below, and the bar that asks for a word."""
+        with Container(id="panes"):
+            yield SchemaTree(self._no_database())
+            with Container(id="beside"):
+                yield Episode()
+                yield Memories()
+        yield JudgeBar(self.key, "ask")
+        yield AskField()
+
+    def on_mount(self) -> None:
+        """Offer the databases; a single one is chosen at once."""
+        sources = self.asker.sources if self.asker is not None else []
+        self.tree.offer(sources)
+        field = self.query_one(AskField)
+        field.placeholder = self._placeholder()
+        field.disabled = self.asker is None
+        if len(sources) == 1:
+            self._choose(sources[0])
+        self.refresh_view()
+
+    def refresh_view(self) -> None:
+        """Head, answer, memories, who is asked for a word."""
+        super().refresh_view()
+        self._show_answer()
+        self.show_judge_bar()
+
+    # What is on show.
+
+    @property
+    def episode(self) -> EpisodeView | None:
+        """The newest question's episode."""
+        return self.session.view.episode(0)
+
+    @property
+    def attempt(self) -> AttemptView | None:
+        """The selected attempt."""
+        episode = self.episode
+        if episode is None or not episode.attempts:
+            return None
+        index = len(episode.attempts) - 1 if self._attempt is None else self._attempt
+        return episode.attempts[min(index, len(episode.attempts) - 1)]
+
+    def _show_answer(self) -> None:
+        view, episode, attempt = self.session.view, self.episode, self.attempt
+        number = attempt.number if attempt is not None else 0
+        now = (view.figures.run, number, episode and (episode.began, episode.version), self._asking)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        sheet = self.query_one(Episode)
+        was_at_end = sheet.at_end
+        sheet.show_episode(episode, view.budget, number, self._no_answer())
+        if episode is not None and episode.outcome is not None and self._attempt is None:
+            sheet.reveal(("end", 0))
+        elif episode is not None and (was_at_end or episode.waiting is not None):
+            sheet.reveal((0, number))
+        self.query_one(Memories).show_attempt(attempt, view.budget)
+
+    def _no_answer(self) -> str:
+        if self._asking:
+            return "Getting the model ready ..."
+        if self.asker is None:
+            return self._no_database()
+        return (
+            "1. Choose a database: enter opens it; enter on a table shows its columns and rows.\n"
+            f"2. Press {self.key('ask.write')} and type a question.\n"
+            "3. Watch it being answered, and say whether the answer is right.\n\n"
+            "What you say is remembered, and the next question profits from it.\n\n"
+            f"Another database: {self.key('ask.open')} opens a file or a folder.\n"
+            "No model yet? In the shell: merito models pull"
+        )
+
+    def _no_database(self) -> str:
+        if self.console_app.read_only:
+            return "This console is read-only: it asks nothing. Start it without --read-only."
+        return (
+            "Nothing can be asked here.\n\nFrom the shell:\n  merito console --root FOLDER\n"
+            '  merito ask shop.sqlite "Which customers never ordered?"\n  merito demo'
+        )
+
+    def _placeholder(self) -> str:
+        if self.asker is None:
+            return "nothing can be asked in this console"
+        chosen = self.tree.chosen
+        if chosen is None:
+            return "choose a database first (enter on it), then type a question here"
+        return f"a question about {one_line(chosen.name, 60)}, then enter"
+
+    # Databases.
+
+    def on_listing_chosen(self, event: Listing.Chosen) -> None:
+        """Open a database or a table, or close it."""
+        row = self.tree.row
+        if row is None:
+            return
+        event.stop()
+        if row.kind == "database":
+            self._choose(None if row.source == self.tree.chosen else row.source)
+        elif row.kind == "table" and self.tree.toggle(row.name):
+            self.console_app.start(self._read_sample(row.source, row.name))
+
+    def _choose(self, source: Source | None) -> None:
+        self.tree.choose(source)
+        self.query_one(AskField).placeholder = self._placeholder()
+        if source is not None:
+            self.console_app.start(self._read_schema(source), group="schema")
+
+    async def _read_schema(self, source: Source) -> None:
+        assert self.asker is not None
+        try:
+            schema = await self.asker.workbench(source).schema(source.name)
+        except MeritoError:
+            self._choose(None)
+            raise
+        if self.tree.chosen == source:
+            self.tree.know(schema)
+
+    async def _read_sample(self, source: Source, name: str) -> None:
+        table = self.tree.schema.table(name) if self.tree.schema is not None else None
+        if self.asker is not None and table is not None:
+            rows = await self.asker.workbench(source).sample(source.name, table)
+            if self.tree.chosen == source:
+                self.tree.sampled(name, rows)
+
+    def action_open_file(self) -> None:
+        """Offer another database."""
+        if self.asker is None:
+            self.tell(self._no_database().split("\n")[0])
+            return
+
+        def add(typed: str | None) -> None:
+            if not typed or not typed.strip() or self.asker is None:
+                return
+            try:
+                first = self.asker.add(Path(typed.strip()))
+            except MeritoError as wrong:
+                self.tell(str(wrong), serious=True)
+                return
+            self.tree.offer(self.asker.sources)
+            self._choose(first)
+
+        self.console_app.ask_words("Open a database", "a SQLite file, or a folder of them", add)
+
+    # Questions.
+
+    def action_write(self) -> None:
+        """Type a question."""
+        if self.asker is None:
+            self.tell(self._no_database().split("\n")[0])
+        elif self.tree.chosen is None:
+            self.tell("Choose a database first: enter on it opens it.")
+            self.front("schema")
+        else:
+            self.query_one(AskField).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Put the question; the one before must have its word by now."""
+        if event.input.id != "ask":
+            return
+        event.stop()
+        source = self.tree.chosen
+        if not event.value.strip():
+            self.tell("The question is empty. Say what you want to know.")
+        elif source is None:
+            self.tell("Choose a database first: enter on it opens it.")
+        elif self._asking or self.session.live:
+            self.tell("The question before is still open: judge its answer, or skip it.")
+        else:
+            self._asking, self._attempt = True, None
+            self._session = Session()
+            self.query_one(Head).watch_session(self._session)
+            self.console_app.start(self._ask(source, event.value))
+            event.input.value = ""
+            self.front("episode")
+            self.refresh_view()
+
+    async def _ask(self, source: Source, text: str) -> None:
+        assert self.asker is not None
+        session = self._session
+        try:
+            async with self.asker.asked(source, text) as opened:
+                session.attach(opened, steer=True)
+                self._asking = False
+                await session.read(self.console_app.changed)
+        except Exception as wrong:
+            session.failure = one_line(str(wrong), 400) or type(wrong).__name__
+            if not session.view.version:
+                self.query_one(AskField).value = text
+            raise
+        finally:
+            self._asking = False
+            self.console_app.changed()
+
+    # Judging.
+
+    def asked(self) -> Key | None:
+        """The attempt that waits for a word."""
+        return self.session.waits_for_judge(None)
+
+    def hand(self) -> Control | None:
+        """The hand on the run of the newest question."""
+        if self.session.steerable:
+            return self.session.control
+        self.tell(f"No answer waits for a judgement. {self.key('ask.write')} asks a question.")
+        return None
+
+    def look_for_asked(self) -> None:
+        """There is only one question."""
+        self.tell("The answer is not there yet.")
+
+    def action_skip(self) -> None:
+        """Let the question go, after a question."""
+        control = self.hand()
+        if control is not None:
+            self.console_app.confirm(
+                "Skip this question?",
+                "It ends before its next attempt and teaches nothing.",
+                lambda: control.skip(0, self.console_app.who),
+            )
+
+    # Looking.
+
+    def offers(self, action: Action) -> bool:
+        """Judging while something waits; detail where there is an attempt."""
+        if action.name in _JUDGING:
+            return self.session.steerable and self.asked() is not None
+        if action.name == "ask.detail":
+            return self.attempt is not None
+        return action.name != "all.search"
+
+    def on_listing_moved(self, event: Listing.Moved) -> None:
+        """Moving in the tree changes nothing else."""
+        event.stop()
+
+    def on_paper_picked(self, event: Paper.Picked) -> None:
+        """A click on an attempt selects it."""
+        if isinstance(event.key, tuple) and isinstance(event.key[0], int):
+            self._select_attempt(event.key[1])
+
+    def action_attempt(self, step: int) -> None:
+        """Select the attempt before or after."""
+        if self.attempt is not None:
+            self._select_attempt(self.attempt.number + step)
+
+    def _select_attempt(self, number: int) -> None:
+        episode = self.episode
+        if episode is not None and 0 <= number < len(episode.attempts):
+            self._attempt = number if number < len(episode.attempts) - 1 else None
+            self.refresh_view()
+
+    def action_detail(self) -> None:
+        """Everything about the selected attempt."""
+        from tui.console.screens.detail import detail
+
+        episode, attempt = self.episode, self.attempt
+        if episode is None or attempt is None:
+            self.tell("There is no attempt to open yet.")
+            return
+        name = attempt_name(attempt.number, self.session.view.budget)
+        self.app.push_screen(detail(f"Your question, {name}", episode, attempt))
+
+    def action_copy(self) -> None:
+        """Copy the selected attempt's SQL."""
+        if self.attempt is None or not self.attempt.sql:
+            self.tell("There is no SQL to copy yet.")
+        else:
+            self.console_app.copy(self.attempt.sql, "the SQL")
+
+    def search_for(self, words: str) -> None:
+        """There is nothing to narrow here: the field at the foot is for questions."""
+
+    async def action_search(self) -> None:
+        """The slash, too, leads to the field."""
+        self.action_write()
+
+    def _name_panes(self, front: str) -> None:
+        super()._name_panes(front)
+        if not self.has_class("-narrow"):
+            self.query_one("#schema").border_title = Content("Databases")
