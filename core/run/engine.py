@@ -31,6 +31,7 @@ from core.run.events import (
     RunStarted,
 )
 from core.run.floor import Floor
+from core.run.jobs import lanes_of, merged
 from core.run.progress import Progress
 
 MOST_PARKED = 8
