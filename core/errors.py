@@ -15,3 +15,9 @@ class MeritoError(Exception):
 
     def __str__(self) -> str:
         return f"{self.problem} {self.mend}".strip()
+
+
+class UsageMistake(MeritoError):
+    """What was asked for cannot be meant: a name that stands for nothing, a path where nothing is, a
+    value out of its range, options that exclude each other. Nothing was begun; the command line
+    leaves with 2 instead of 1."""

@@ -14,6 +14,7 @@ from core.models.chat import Usage
 from core.run.events import (
     AnswerWritten,
     AttemptJudged,
+    CandidateDrawn,
     EpisodeEnded,
     EpisodeStarted,
     MemoriesRetrieved,
@@ -165,13 +166,17 @@ def _answer_written(conn: sqlite3.Connection, number: int, event: AnswerWritten)
         )
 
 
+def _candidate_drawn(conn: sqlite3.Connection, number: int, event: CandidateDrawn) -> None:
+    _close_call(conn, event, "candidate", event.usage, finish=event.finish, reused=False)
+
+
 def _reflection_written(conn: sqlite3.Connection, number: int, event: ReflectionWritten) -> None:
     _close_call(conn, event, "reflection", event.usage, finish="stop", reused=False)
 
 
 def _close_call(
     conn: sqlite3.Connection,
-    event: AnswerWritten | ReflectionWritten,
+    event: AnswerWritten | CandidateDrawn | ReflectionWritten,
     purpose: str,
     usage: Usage,
     *,
@@ -249,6 +254,7 @@ STEPS: dict[type, Step] = {
     MemoriesRetrieved: memories_retrieved,
     PromptSent: _prompt_sent,
     AnswerWritten: _answer_written,
+    CandidateDrawn: _candidate_drawn,
     ReflectionWritten: _reflection_written,
     SqlExecuted: _sql_executed,
     AttemptJudged: _attempt_judged,

@@ -7,7 +7,7 @@ from typing import cast
 
 import msgspec
 
-from core.errors import MeritoError
+from core.errors import UsageMistake
 from core.memory.entry import ReviewState
 from core.models.chat import Answer, ModelDescription
 from core.question import Question
@@ -15,6 +15,8 @@ from core.run.events import (
     AnswerWritten,
     AnyEvent,
     AttemptJudged,
+    CandidateDrawn,
+    CandidatesSelected,
     EpisodeEnded,
     EpisodeOutcome,
     EpisodeStarted,
@@ -99,7 +101,14 @@ FROM began, memories m
 WHERE m.id IN (SELECT memory FROM reviews, began WHERE reviews.number > began.number)
 """
 
-CLOSES_A_GROUP = (EpisodeStarted, JudgementAwaited, AttemptJudged, ReflectionWritten)
+CLOSES_A_GROUP = (
+    EpisodeStarted,
+    CandidateDrawn,
+    CandidatesSelected,
+    JudgementAwaited,
+    AttemptJudged,
+    ReflectionWritten,
+)
 """After these an unfinished episode can be taken up; what came later is done again."""
 
 
@@ -162,7 +171,7 @@ class RunReading(Ledger):
             "SELECT body FROM events WHERE run = ? AND seq = 1 AND run <> ?", (run, LIBRARY)
         )
         if not found:
-            raise MeritoError(f"There is no run {run}.")
+            raise UsageMistake(f"There is no run {run}.")
         return cast("RunStarted", found[0])
 
     def episode(self, run: str, position: int) -> list[AnyEvent]:
@@ -175,7 +184,7 @@ class RunReading(Ledger):
         """What is needed to go on with a run. Raises MeritoError where it is finished or unknown."""
         record = self.run(name)
         if record.finished:
-            raise MeritoError(
+            raise UsageMistake(
                 f"The run {record.id} is finished.", f"See it with: merito replay {record.id}"
             )
         opening = self.opening(record.id)
@@ -286,16 +295,16 @@ def chosen(name: str, ids: list[str], what: str) -> str:
     if name in ids:
         return name
     if not ids:
-        raise MeritoError(f"There is no {what} '{name}': the store holds none yet.")
+        raise UsageMistake(f"There is no {what} '{name}': the store holds none yet.")
     beginning = [candidate for candidate in ids if name and candidate.startswith(name)]
     if len(beginning) == 1:
         return beginning[0]
     if beginning:
         shown = ", ".join(beginning[:5]) + (", ..." if len(beginning) > 5 else "")
-        raise MeritoError(
+        raise UsageMistake(
             f"'{name}' could be {len(beginning)} {what}s: {shown}.", "Type more of the id."
         )
     import difflib
 
     near = difflib.get_close_matches(name, ids, 3, cutoff=0.3) or ids[:3]
-    raise MeritoError(f"There is no {what} '{name}'.", f"The nearest: {', '.join(near)}.")
+    raise UsageMistake(f"There is no {what} '{name}'.", f"The nearest: {', '.join(near)}.")

@@ -82,6 +82,32 @@ seed = click.option(
 )
 
 
+initial = click.option(
+    "--initial",
+    type=click.Choice(["greedy", "select"]),
+    default="greedy",
+    show_default=True,
+    help="The first SQL: the greedy answer, or the choice among candidates.",
+)
+candidates = click.option(
+    "--candidates",
+    type=click.IntRange(2, 32),
+    default=8,
+    show_default=True,
+    help="n: candidates that are drawn for --initial select and --regime consensus.",
+)
+selector = click.option(
+    "--selector",
+    metavar="METHOD",
+    help="How one is chosen; default: map-sql, with memories where the store has any.",
+)
+memory_tokens = click.option(
+    "--memory-tokens",
+    type=click.IntRange(0),
+    help="Tokens of specification memories in a prompt; default: all that the context leaves.",
+)
+
+
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options as one decorator, listed in this order by --help."""
 
@@ -100,6 +126,10 @@ running = together(
     review,
     person,
     budget,
+    initial,
+    candidates,
+    selector,
+    memory_tokens,
     layout,
     prompts,
     deadline,
@@ -115,6 +145,7 @@ def common(asked: dict[str, Any]) -> dict[str, Any]:
     """The part of a command's options that every order of a run has."""
     names = (
         *("model", "strategy", "regime", "review", "who", "budget"),
+        *("initial", "candidates", "selector", "memory_tokens"),
         *("layout", "prompts", "deadline", "seed", "store"),
     )
     return {name: asked[name] for name in names if name in asked}
@@ -135,11 +166,7 @@ choosing = together(
         show_default=True,
         help="Whose rule says when results are equal; auto: by the layout of the folder.",
     ),
-    click.option(
-        "--memory-tokens",
-        type=click.IntRange(0),
-        help="Tokens of memories in a prompt; default: all that the context leaves.",
-    ),
+    memory_tokens,
     click.option(
         "--permutations",
         type=click.IntRange(1, 64),

@@ -20,7 +20,7 @@ from core.database.sandbox import Sandbox
 from core.datasets.dataset import DataSet
 from core.datasets.loading import load
 from core.datasets.records import STDIN
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 from core.feedback.regimes import REGIMES, RegimeParts, build_regime
 from core.memory.entry import MemoryEntry, ReviewDecision
 from core.models.chat import ModelDescription
@@ -41,6 +41,7 @@ from stores.recorder import Recorder
 from stores.store import Store
 from tui import settings
 from tui.engines import Engines, embeds, engines
+from tui.selection.drafts import drafter_for, drafting_of
 from tui.shelf import StoreShelf
 from tui.workbench import Workbench
 
@@ -63,6 +64,12 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """all: confirmed memories wait for a review too."""
     who: str | None = None
     """Who judges, where a person does."""
+    initial: str = "greedy"
+    """select: the first SQL is chosen among candidates."""
+    candidates: int = 8
+    selector: str | None = None
+    """How candidates are chosen from; None: map-sql, with memories where there are any."""
+    memory_tokens: int | None = None
     budget: int | None = None
     layout: str | None = None
     memory: str = "fresh"
@@ -91,6 +98,8 @@ class Session:
     finished_before: int
     workbench: Workbench
     """The run's databases, by hand."""
+    engines: Engines
+    """What the run's model and encoder may be shared by."""
     _engine: Run
 
     @property
@@ -141,7 +150,7 @@ async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Sessi
             strategy = strategy_named(order.strategy or settings.value("strategy"))
             record = store.find_run(run_settings(order, dataset, strategy))
             if record is None:
-                raise MeritoError(
+                raise UsageMistake(
                     "There is no unfinished run with these settings.",
                     "Start one without --resume, or name a run: merito run --resume RUN.",
                 )
@@ -207,6 +216,7 @@ def run_settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSetti
     if row is not None and row.needs_gold:
         _all_have_gold(dataset)
     live = decides != "denotation"
+    drafts = order.initial == "select" or (row is not None and row.needs_candidates)
     prompts = order.prompts or settings.value("prompts")
     return RunSettings(
         dataset=order.stream if order.stream == STDIN else str(Path(order.stream).resolve()),
@@ -226,6 +236,7 @@ def run_settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSetti
         prompts=str(Path(prompts).resolve()) if prompts else "",
         model=settings.value("model", order.model),
         review="all" if order.review == "all" else msgspec.UNSET,
+        drafting=drafting_of(order) if drafts else msgspec.UNSET,
     )
 
 
@@ -236,7 +247,7 @@ def _fitting_regime(dataset: DataSet) -> str:
 def _all_have_gold(dataset: DataSet) -> None:
     without = [question.id for question in dataset.questions if question.id not in dataset.golds]
     if without:
-        raise MeritoError(
+        raise UsageMistake(
             f"{len(without)} questions have no gold SQL (the first: {without[0]}), so nothing can be "
             "compared.",
             "Use --regime operator or execution.",
@@ -261,6 +272,7 @@ async def assembled(
         described = await engines.choice.model.describe()
         sandbox = await stack.enter_async_context(Sandbox())
         control = Control()
+        agreed: dict[str, str] = {}
         workbench = Workbench(dataset.folder, wanted.deadline)
         stack.push_async_callback(workbench.close)
         parts = RegimeParts(
@@ -270,6 +282,7 @@ async def assembled(
             golds=dataset.golds,
             protocol=wanted.protocol,
             deadline=wanted.deadline,
+            agreed=agreed,
         )
         reviews = ReviewWatch(store)
         experience = Experience(
@@ -296,6 +309,7 @@ async def assembled(
             stamp=Stamp(run, progress.next_seq),
             predictions=store,
             jobs=engines.jobs,
+            drafter=await drafter_for(wanted, engines, dataset, store.path, sandbox, agreed, stack),
             schema_tokens=int(described.context_tokens * SCHEMA_SHARE),
         )
         engine = Run(
@@ -316,6 +330,7 @@ async def assembled(
             choice=engines.choice,
             finished_before=len(progress.finished),
             workbench=workbench,
+            engines=engines,
             _engine=engine,
         )
 

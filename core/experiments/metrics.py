@@ -18,6 +18,8 @@ from core.run.events import (
     AnswerWritten,
     AnyEvent,
     AttemptJudged,
+    CandidateDrawn,
+    CandidatesSelected,
     EpisodeEnded,
     EpisodeOutcome,
     MemoriesRetrieved,
@@ -27,6 +29,7 @@ from core.run.events import (
     SqlExecuted,
 )
 from core.run.figures import Figures
+from core.selection.selection import Spent
 
 IN_RATES = frozenset(
     {
@@ -36,6 +39,7 @@ IN_RATES = frozenset(
         EpisodeOutcome.FAILED,
     }
 )
+
 RIGHT = frozenset({EpisodeOutcome.RIGHT_AT_ONCE, EpisodeOutcome.REPAIRED})
 
 
@@ -102,6 +106,16 @@ class Cost(msgspec.Struct, kw_only=True):
     def tokens(self) -> int:
         """Prompt and output tokens together: the paper's cost."""
         return self.sent + self.written
+
+    def add_selection(self, spent: Spent) -> None:
+        """Count the calls of a selection."""
+        sent, evaluated = spent.tokens_sent or 0, spent.tokens_evaluated or 0
+        self.calls += spent.calls
+        self.sent += sent
+        self.cached += sent - evaluated
+        self.written += spent.tokens_written or 0
+        self.uncounted += spent.calls if spent.tokens_sent is None else 0
+        self.seconds += spent.seconds
 
     def add(self, usage: Usage, seconds: float) -> None:
         """Count one call."""
@@ -217,6 +231,10 @@ class Reading:
             case AnswerWritten():
                 cost = self.repairing if event.attempt else self.initial
                 cost.add(event.usage, event.seconds)
+            case CandidateDrawn():
+                self.initial.add(event.usage, event.seconds)
+            case CandidatesSelected():
+                self.initial.add_selection(event.selection.spent)
             case ReflectionWritten():
                 self.repairing.add(event.usage, event.seconds)
             case MemoriesRetrieved():

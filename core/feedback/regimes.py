@@ -9,7 +9,8 @@ import msgspec
 from core.database.files import DatabaseFolder
 from core.database.rows import Execution, Outcome
 from core.database.sandbox import Sandbox
-from core.errors import MeritoError
+from core.errors import UsageMistake
+from core.feedback.consensus import ConsensusRegime
 from core.feedback.denotation import Denotation
 from core.feedback.verdict import Regime, Status, Verdict
 from core.question import Question
@@ -132,6 +133,8 @@ class RegimeParts(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds."""
     keep_distinct: bool = False
     require_rows: bool = False
+    agreed: Mapping[str, str] = {}
+    """The SQL that candidates agree on, by question id; filled while the run goes on."""
 
 
 class RegimeRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,10 +143,10 @@ class RegimeRow(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     decides: str
     """Who says "correct", in a few words."""
-    build: Callable[[RegimeParts], Regime] | None
-    """None where the regime is not there yet; `note` says why."""
+    build: Callable[[RegimeParts], Regime]
     needs_gold: bool = False
-    note: str = ""
+    needs_candidates: bool = False
+    """Whether it judges by candidates that were drawn for the question."""
 
 
 REGIMES: dict[str, RegimeRow] = {
@@ -174,27 +177,24 @@ REGIMES: dict[str, RegimeRow] = {
         ),
         RegimeRow(
             name="consensus",
-            decides="agreement of the candidate selector",
-            build=None,
-            note="It comes with candidate selection.",
+            decides="agreement of the candidates that the selector ranks, unconfirmed",
+            needs_candidates=True,
+            build=lambda parts: ConsensusRegime(
+                parts.sandbox, parts.folder, parts.agreed, parts.protocol, parts.deadline
+            ),
         ),
     )
 }
 
 
 def build_regime(name: str, parts: RegimeParts) -> Regime:
-    """The regime of that name. Raises MeritoError where there is none, or none yet, or where it
-    needs gold queries and there are none."""
+    """The regime of that name. Raises MeritoError where there is none, or where it needs gold
+    queries and there are none."""
     row = REGIMES.get(name)
-    choices = ", ".join(each.name for each in REGIMES.values() if each.build is not None)
     if row is None:
-        raise MeritoError(f"There is no regime '{name}'.", f"Choose one of {choices}.")
-    if row.build is None:
-        raise MeritoError(
-            f"The regime '{name}' is not there yet. {row.note}", f"Choose one of {choices}."
-        )
+        raise UsageMistake(f"There is no regime '{name}'.", f"Choose one of {', '.join(REGIMES)}.")
     if row.needs_gold and not parts.golds:
-        raise MeritoError(
+        raise UsageMistake(
             f"The regime '{name}' compares with gold queries, and the data set has none.",
             "Choose 'operator' or 'execution', or add gold queries.",
         )

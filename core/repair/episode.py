@@ -125,9 +125,19 @@ class Episode:
     async def _initial(self) -> AsyncGenerator[AnyEvent, None]:
         prompt = prompting.initial(self.equipment, self.history.question)
         key = prediction_key(self.equipment.described, prompt, GREEDY)
-        async with self.equipment.jobs.first(key):
-            async for event in self._write_and_try(0, prompt, GREEDY, key=key):
+        drafter, history = self.equipment.drafter, self.history
+        if drafter is None or history.greedy is None:
+            async with self.equipment.jobs.first(key):
+                async for event in self._write(0, prompt, GREEDY, key=key):
+                    yield event
+        assert history.greedy is not None, "it is kept as it passes"
+        sql = history.greedy.sql
+        if drafter is not None:
+            async for event in drafter.events(history, prompt.messages, self.equipment.stamp):
                 yield event
+            sql = drafter.first(history)
+        async for event in self._try(0, sql):
+            yield event
 
     async def _repair(self, attempt: int) -> AsyncGenerator[AnyEvent, None]:
         equipment, history, strategy = self.equipment, self.history, self.equipment.strategy
@@ -174,10 +184,32 @@ class Episode:
         return Sampling(temperature=temperature, top_p=strategy.top_p, seed=seed)
 
     async def _write_and_try(
+        self, attempt: int, prompt: Prompt, sampling: Sampling
+    ) -> AsyncGenerator[AnyEvent, None]:
+        """One draft: the call, what was found in the answer, and its trial."""
+        sql = ""
+        async for event in self._write(attempt, prompt, sampling):
+            if isinstance(event, AnswerWritten):
+                sql = event.sql
+            yield event
+        async for event in self._try(attempt, sql):
+            yield event
+
+    def _try(self, attempt: int, sql: str) -> AsyncGenerator[AnyEvent, None]:
+        strategy = self.equipment.strategy
+        return attempt_sql(
+            self.equipment,
+            self.history,
+            attempt,
+            sql,
+            refuse_same_rows=strategy.refuses_same_rows,
+        )
+
+    async def _write(
         self, attempt: int, prompt: Prompt, sampling: Sampling, *, key: str = ""
     ) -> AsyncGenerator[AnyEvent, None]:
-        """One draft: the call, what was found in the answer, and its trial. `key` is that of a
-        prediction which other runs share."""
+        """The call, and what was found in the answer. `key` is that of a prediction which other
+        runs share."""
         equipment, position, stamp = self.equipment, self.history.position, self.equipment.stamp
         yield stamp(
             PromptSent,
@@ -212,14 +244,6 @@ class Episode:
             reused=stored is not None,
             prediction_key=key,
         )
-        async for event in attempt_sql(
-            equipment,
-            self.history,
-            attempt,
-            found.sql,
-            refuse_same_rows=equipment.strategy.refuses_same_rows,
-        ):
-            yield event
 
     async def _reflect(self) -> AsyncGenerator[AnyEvent, None]:
         """Reflexion's call after a failed attempt, the last one included."""

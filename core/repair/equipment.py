@@ -20,6 +20,7 @@ from core.run.control import Control
 from core.run.events import RunSettings
 from core.run.jobs import Jobs
 from core.run.stamp import Stamp
+from core.selection.drafting import Drafter
 
 
 class Predictions(Protocol):
@@ -54,6 +55,9 @@ class Equipment:
     control: Control
     stamp: Stamp
     predictions: Predictions = field(default_factory=NoPredictions)
+    drafter: Drafter | None = None
+    """Draws candidates for the first SQL and chooses among them; None: there is the greedy answer
+    alone."""
     retries: RetryPolicy = field(default_factory=RetryPolicy)
     jobs: Jobs = field(default_factory=Jobs)
     schema_tokens: int = 8000

@@ -9,8 +9,11 @@ from core.database.rows import ResultTable
 from core.feedback.verdict import Status
 from core.question import Question
 from core.run.events import (
+    AnswerWritten,
     AnyEvent,
     AttemptJudged,
+    CandidateDrawn,
+    CandidatesSelected,
     EpisodeStarted,
     Hint,
     JudgementAwaited,
@@ -32,6 +35,10 @@ class History:
         self.attempts: list[AttemptJudged] = []
         self.awaiting: SqlExecuted | None = None
         """What a person has been asked about and has not judged."""
+        self.greedy: AnswerWritten | None = None
+        """The first answer of attempt 0."""
+        self.drawn: dict[int, CandidateDrawn] = {}
+        self.selected: CandidatesSelected | None = None
         self.results: dict[int, ResultTable] = {}
         self.retrieved: dict[int, MemoriesRetrieved] = {}
         self.hints: list[Hint] = []
@@ -60,6 +67,18 @@ class History:
             case PromptSent():
                 known = {hint.text for hint in self.hints}
                 self.hints += [hint for hint in event.hints if hint.text not in known]
+            case _:
+                self._draft(event)
+
+    def _draft(self, event: AnyEvent) -> None:
+        """What leads to the first SQL."""
+        match event:
+            case AnswerWritten() if event.attempt == 0:
+                self.greedy = event
+            case CandidateDrawn():
+                self.drawn[event.number] = event
+            case CandidatesSelected():
+                self.selected = event
             case _:
                 pass
 

@@ -6,7 +6,9 @@ computes a figure that the stored events cannot reproduce. `TokenDelta` alone is
 Order within one episode:
     EpisodeStarted
     for attempt 0 (the initial SQL), then 1..K (repairs):
-        [MemoriesRetrieved]  [PromptSent  TokenDelta*  AnswerWritten]  [SqlExecuted]
+        [MemoriesRetrieved]  [PromptSent  TokenDelta*  AnswerWritten]
+        [CandidateDrawn*  CandidatesSelected]      <- attempt 0 alone; each with a commit of its own
+        [SqlExecuted]
         AttemptJudged                              <- closes the attempt: committed together
         (where a person is asked, JudgementAwaited comes before it and is committed with all that
         led to it; events of other episodes may follow until the person has judged)
@@ -26,6 +28,8 @@ from core.feedback.verdict import FailureType, Status
 from core.memory.entry import MemoryEntry, Retrieval, ReviewDecision
 from core.models.chat import Message, ModelDescription, Sampling, Usage
 from core.question import Question
+from core.selection.grouped import Candidates
+from core.selection.selection import Selection
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
@@ -36,6 +40,21 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     """1, 2, 3, ... within the run, without a gap. 0 on a TokenDelta, which is never stored."""
     at: float
     """Seconds since the epoch."""
+
+
+class Drafting(msgspec.Struct, frozen=True, kw_only=True):
+    """How candidates for a question's first SQL are drawn, and how one of them is chosen."""
+
+    candidates: int = 8
+    """n, the greedy one among them."""
+    method: str = "map-sql"
+    permutations: int = 4
+    memory_tokens: int | None = None
+    """Tokens of specification memories in a prompt; None for all that the context leaves."""
+    temperature: float = 0.8
+    top_p: float = 0.95
+    takes: bool = True
+    """The choice is the first SQL; else that is the greedy candidate, and the choice only judges."""
 
 
 class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +90,9 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     review: Literal["all"] | msgspec.UnsetType = msgspec.UNSET
     """all: what a person or an oracle has confirmed waits for a review too. Unset, and not stored:
     only what nobody has confirmed does."""
+
+    drafting: Drafting | msgspec.UnsetType = msgspec.UNSET
+    """Unset, and not stored: the first SQL is the greedy answer."""
 
     @property
     def holds(self) -> bool:
@@ -178,6 +200,33 @@ class AnswerWritten(Event, tag="answer_written", frozen=True, kw_only=True):
     initial predictions have one."""
 
 
+class CandidateDrawn(Event, tag="candidate_drawn", frozen=True, kw_only=True):
+    """A further candidate for the first SQL was sampled, to the prompt that was sent last."""
+
+    position: int
+    attempt: int
+    number: int
+    """1, 2, ...; the greedy answer is 0."""
+    sampling: Sampling
+    text: str
+    sql: str
+    usage: Usage
+    seconds: float
+    finish: str = "stop"
+
+
+class CandidatesSelected(Event, tag="candidates_selected", frozen=True, kw_only=True):
+    """The candidates were executed and grouped, and one was chosen."""
+
+    position: int
+    attempt: int
+    candidates: Candidates
+    """In the order of their numbers. Whether one is right is nowhere in it."""
+    selection: Selection
+    agreed: str = ""
+    """The SQL whose result the candidates agree on; empty where they do not."""
+
+
 class SqlExecuted(Event, tag="sql_executed", frozen=True, kw_only=True):
     """The sandbox ran the SQL."""
 
@@ -282,6 +331,8 @@ AnyEvent = (
     | PromptSent
     | TokenDelta
     | AnswerWritten
+    | CandidateDrawn
+    | CandidatesSelected
     | SqlExecuted
     | JudgementAwaited
     | AttemptJudged
@@ -295,6 +346,8 @@ CLOSING = (
     RunStarted,
     RunResumed,
     ReviewsApplied,
+    CandidateDrawn,
+    CandidatesSelected,
     JudgementAwaited,
     AttemptJudged,
     ReflectionWritten,

@@ -13,6 +13,8 @@ from core.run.events import (
     AnswerWritten,
     AnyEvent,
     AttemptJudged,
+    CandidateDrawn,
+    CandidatesSelected,
     EpisodeEnded,
     EpisodeOutcome,
     EpisodeStarted,
@@ -145,6 +147,18 @@ class Figures:
     def _reflection(self, event: ReflectionWritten) -> None:
         self._call(event.usage, event.seconds)
 
+    def _drawn(self, event: CandidateDrawn) -> None:
+        self._call(event.usage, event.seconds)
+
+    def _selected(self, event: CandidatesSelected) -> None:
+        spent = event.selection.spent
+        self.calls += spent.calls
+        self.model_seconds += spent.seconds
+        self.prompt_tokens += spent.tokens_sent or 0
+        self.cached_tokens += (spent.tokens_sent or 0) - (spent.tokens_evaluated or 0)
+        self.output_tokens += spent.tokens_written or 0
+        self.calls_without_counts += spent.calls if spent.tokens_sent is None else 0
+
     def _retrieved(self, event: MemoriesRetrieved) -> None:
         if event.entries:
             self._fed[event.position] = event.attempt
@@ -191,6 +205,8 @@ class Figures:
 _REDUCERS: dict[type, Callable[[Figures, Any], None]] = {
     RunStarted: Figures._start,
     AnswerWritten: Figures._answer,
+    CandidateDrawn: Figures._drawn,
+    CandidatesSelected: Figures._selected,
     ReflectionWritten: Figures._reflection,
     MemoriesRetrieved: Figures._retrieved,
     AttemptJudged: Figures._judge,

@@ -77,20 +77,21 @@ class _Groups:
 class Executor:
     """Executes pools: each text once, grouped by the data set's own rule, judged by its gold.
 
-    `deadline` is in seconds a statement; `golds` is keyed by question id and goes to the judge alone.
+    `deadline` is in seconds a statement; `golds` is keyed by question id and goes to the judge alone;
+    None where nothing is judged.
     """
 
     def __init__(
         self,
         sandbox: Sandbox,
         folder: DatabaseFolder,
-        golds: Mapping[str, str],
+        golds: Mapping[str, str] | None,
         protocol: str,
         deadline: float = 30.0,
     ) -> None:
         self._sandbox, self._folder, self._deadline = sandbox, folder, deadline
         self._golds = golds
-        self._denotation = Denotation(sandbox, folder, golds, protocol, deadline)
+        self._denotation = Denotation(sandbox, folder, golds or {}, protocol, deadline)
 
     async def execute(self, pooled: PooledQuestion) -> Candidates:
         """Execute and group. Raises MeritoError where the question's database cannot be used."""
@@ -104,13 +105,14 @@ class Executor:
         # By key, never by position: what represents a group must not depend on the presentation.
         texts: dict[str, _Text] = {}
         gold_problem = await self._gold_problem(pooled)
+        unjudged = self._golds is None or bool(gold_problem)
         for key in sorted(by_key):
-            texts[key] = await self._text(pooled, path, by_key[key].sql, groups, bool(gold_problem))
+            texts[key] = await self._text(pooled, path, by_key[key].sql, groups, unjudged)
         return _grouped(pooled, keys, texts, gold_problem)
 
     async def _gold_problem(self, pooled: PooledQuestion) -> str:
         """Why nothing can be judged, or nothing."""
-        if not pooled.candidates:
+        if not pooled.candidates or self._golds is None:
             return ""
         if not self._golds.get(pooled.question.id):
             return "no gold SQL: it is left out of the rates"

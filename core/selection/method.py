@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from core.errors import MeritoError
+from core.errors import UsageMistake
 from core.selection.confidence import TAU
 from core.selection.listwise import STRIDE, WINDOW
 
@@ -132,7 +132,7 @@ def method_named(name: str) -> Method:
 
         near = difflib.get_close_matches(name, METHODS, 1)
         hint = f"Did you mean '{near[0]}'? " if near else ""
-        raise MeritoError(
+        raise UsageMistake(
             f"There is no selection method '{name}'.", f"{hint}There are: {', '.join(METHODS)}."
         )
     return method

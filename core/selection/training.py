@@ -12,7 +12,7 @@ import msgspec
 from core.database.files import DatabaseFolder
 from core.database.schema import Schema, read_schema
 from core.datasets.records import Record, parse_json, read_records, read_text
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 from core.selection.specification import memory_id
 
 _GOLD = ("query", "SQL", "gold_sql", "gold", "sql")
@@ -106,4 +106,4 @@ def _schema(database: str, described: Mapping[str, Schema], folder: DatabaseFold
         return described[database]
     if folder is not None:
         return read_schema(folder.path(database))
-    raise MeritoError(f"There is no schema of the database '{database}'.", "Give --root DIR.")
+    raise UsageMistake(f"There is no schema of the database '{database}'.", "Give --root DIR.")

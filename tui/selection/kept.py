@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from core.memory.embedding import EncoderProcess
     from core.selection.retrieval import MemoryBank
     from stores.specs import Specs
 
@@ -22,16 +23,19 @@ def open_specs(store: Path | None, *, create: bool = False) -> Specs:
 
 
 @asynccontextmanager
-async def memory_bank(opened: Specs) -> AsyncIterator[MemoryBank]:
-    """The bank over all kept memories, with an encoder of its own."""
+async def memory_bank(
+    opened: Specs, encoder: EncoderProcess | None = None
+) -> AsyncIterator[MemoryBank]:
+    """The bank over all kept memories; without an encoder it has one of its own."""
     from core.memory.embedding import DEFAULT_MODEL, EncoderProcess
     from core.selection.retrieval import MemoryBank
     from tui import settings
     from tui.shelf import StoreShelf
 
-    encoder = EncoderProcess(settings.value("encoder") or DEFAULT_MODEL, log=settings.log_file())
+    own = encoder or EncoderProcess(settings.value("encoder") or DEFAULT_MODEL, log=settings.log_file())
     shelf = StoreShelf(opened.path.with_name(f"{opened.path.name}.vectors.npz"))
     try:
-        yield MemoryBank(opened.memories(), encoder, shelf)
+        yield MemoryBank(opened.memories(), own, shelf)
     finally:
-        await encoder.close()
+        if encoder is None:
+            await own.close()

@@ -14,6 +14,8 @@ from core.question import Question
 from core.run.events import (
     AnswerWritten,
     AttemptJudged,
+    CandidateDrawn,
+    CandidatesSelected,
     EpisodeEnded,
     EpisodeOutcome,
     EpisodeStarted,
@@ -35,6 +37,8 @@ EpisodeEvent = (
     | PromptSent
     | TokenDelta
     | AnswerWritten
+    | CandidateDrawn
+    | CandidatesSelected
     | SqlExecuted
     | JudgementAwaited
     | AttemptJudged
@@ -59,6 +63,9 @@ class AttemptView:
     """The answer while it arrives; empty once it is written."""
     answer: str = ""
     sql: str = ""
+    drawn: list[CandidateDrawn] = field(default_factory=list)
+    """Further candidates of the first SQL, as they come."""
+    selected: CandidatesSelected | None = None
     status: Status | None = None
     failure: FailureType | None = None
     rule: str = ""
@@ -169,6 +176,18 @@ def _written(attempt: AttemptView, event: AnswerWritten) -> None:
     attempt.cut, attempt.shared = event.finish == "length", event.reused
 
 
+def _drawn(attempt: AttemptView, event: CandidateDrawn) -> None:
+    known = [each for each in attempt.drawn if each.number < event.number]
+    attempt.drawn = [*known, event]
+    attempt.state, attempt.trouble = State.WRITING, ""
+    attempt.model_seconds += event.seconds
+
+
+def _selected(attempt: AttemptView, event: CandidatesSelected) -> None:
+    attempt.selected, attempt.state = event, State.RUNNING
+    attempt.model_seconds += event.selection.spent.seconds
+
+
 def _executed(attempt: AttemptView, event: SqlExecuted) -> None:
     attempt.sql, attempt.result = event.sql, event.result
     attempt.state = State.RUNNING
@@ -203,6 +222,8 @@ _ATTEMPT_REDUCERS: dict[type, Callable[[AttemptView, Any], None]] = {
     PromptSent: _sent,
     TokenDelta: _delta,
     AnswerWritten: _written,
+    CandidateDrawn: _drawn,
+    CandidatesSelected: _selected,
     SqlExecuted: _executed,
     JudgementAwaited: _awaited,
     AttemptJudged: _judged,

@@ -15,6 +15,8 @@ from core.run.events import (
     AnswerWritten,
     AnyEvent,
     AttemptJudged,
+    CandidateDrawn,
+    CandidatesSelected,
     EpisodeEnded,
     EpisodeOutcome,
     EpisodeStarted,
@@ -34,6 +36,7 @@ from tui.view.difference import change_words
 from tui.view.judging import KIND_WORDS
 from tui.view.legible import cell_text, one_line
 from tui.view.run_view import RunView
+from tui.view.selection_words import selection_words
 from tui.view.summary import duration, model_words, summary
 
 _SQL_LIMIT = 600
@@ -180,6 +183,17 @@ def _answer(view: RunView, event: AnswerWritten) -> Iterator[str]:
         yield "  the answer was cut at the token limit"
 
 
+def _drawn(_view: RunView, event: CandidateDrawn) -> Iterator[str]:
+    sql = one_line(event.sql, _SQL_LIMIT) or "(no SQL in the answer)"
+    yield f"candidate {event.number + 1} (seed {event.sampling.seed}): {sql}"
+
+
+def _selected(_view: RunView, event: CandidatesSelected) -> Iterator[str]:
+    for line in selection_words(event.candidates, event.selection):
+        yield one_line(line, _SQL_LIMIT)
+    yield "the candidates " + ("agree on its result" if event.agreed else "do not agree on a result")
+
+
 def _rows(_view: RunView, event: SqlExecuted) -> Iterator[str]:
     result = event.result
     if result.error or not result.columns:
@@ -265,6 +279,8 @@ _LINES: dict[type, Callable[[RunView, Any], Iterator[str]]] = {
     MemoriesRetrieved: _memories,
     PromptSent: _prompt,
     AnswerWritten: _answer,
+    CandidateDrawn: _drawn,
+    CandidatesSelected: _selected,
     SqlExecuted: _rows,
     JudgementAwaited: _awaited,
     AttemptJudged: _judged,
