@@ -31,8 +31,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
     ("host", "alone"),
     [
         ("127.0.0.1", True), ("localhost", True), ("::1", True), ("127.8.9.1", True),
-        ("0.0.0.0", False), ("192.168.0.7", False), ("example.org", False), ("localhost.example.org", False),
-        ("", False),
+        ("0.0.0.0", False), ("192.168.0.7", False), ("example.org", False), ("", False),
+        ("localhost.example.org", False),
     ],
 )  # fmt: skip
 def test_what_means_this_machine_alone(host: str, alone: bool) -> None:

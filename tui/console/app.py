@@ -7,11 +7,13 @@ import getpass
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
+from functools import partial
+from inspect import CORO_CREATED, getcoroutinestate
 from pathlib import Path
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import work
+from textual import events, work
 from textual.app import App
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar
@@ -39,6 +41,8 @@ _FRAME, _LONGEST_FRAME = 0.1, 0.18
 """Seconds between two repaints, on a machine that is quick and on one that is busy."""
 _SHARE = 0.12
 """The share of a core that repaints should take at most."""
+_LONGEST_PASTE = 100_000
+"""Characters that a field takes at once."""
 _PATIENCE, _TEARDOWN = 0.3, 0.8
 """Seconds that a run gets to stop by itself, and then to be taken apart, when the console closes."""
 
@@ -119,6 +123,8 @@ class MeritoApp(App[int]):
         """What a repaint takes of the processor, in seconds, smoothed."""
         self._paint_due = False
         self._leaving_already = self._torn_down = False
+        self._begun: dict[str, Coroutine[Any, Any, None]] = {}
+        """The newest piece of work of each group."""
         self._working = 0
         """Pieces of work that run beside the interface."""
         ScrollBar.renderer = PlainBar
@@ -130,6 +136,12 @@ class MeritoApp(App[int]):
     def get_css_variables(self) -> dict[str, str]:
         """The theme's colours, and the inks for themes that have none."""
         return with_inks(super().get_css_variables())
+
+    async def on_event(self, event: events.Event) -> None:
+        """What is pasted may hold anything; a field would hand it to the terminal as it is."""
+        if isinstance(event, events.Paste):
+            event.text = legible(event.text, _LONGEST_PASTE)
+        await super().on_event(event)
 
     async def on_mount(self) -> None:
         """Show the first room, then begin to read."""
@@ -213,8 +225,15 @@ class MeritoApp(App[int]):
     def start(self, work: Coroutine[Any, Any, None], *, group: str = "") -> None:
         """Run something beside the interface; its failure becomes a notice. A newer one of the same
         group replaces it."""
+        if group:
+            earlier, self._begun[group] = self._begun.get(group), work
+            if earlier is not None and getcoroutinestate(earlier) == CORO_CREATED:
+                earlier.close()
         self.run_worker(
-            self._guarded(work), group=group or "work", exclusive=bool(group), exit_on_error=False
+            partial(self._guarded, work),
+            group=group or "work",
+            exclusive=bool(group),
+            exit_on_error=False,
         )
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:

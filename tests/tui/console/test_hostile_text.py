@@ -3,10 +3,17 @@ the terminal raw."""
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Input
 
 from core.database.rows import Outcome, ResultTable
 from core.errors import MeritoError
@@ -26,11 +33,22 @@ from core.run.events import (
     RunStarted,
     SqlExecuted,
     TokenDelta,
+    to_json,
 )
 from tests.streams import EPOCH, run_events, settings
 from tests.tui.console.stage import SIZES, Shelves, console, notices, on_screen, settled, until
-from tui.console.screens.dialogs import Sheet
+from tui.console.app import MeritoApp
+from tui.console.ink import sql_lines
+from tui.console.library import StoredRun
+from tui.console.rooms import ROOMS
+from tui.console.screens.base import RoomScreen
+from tui.console.screens.dialogs import Confirm, Sheet, Words
 from tui.console.screens.runs import ChooseRun
+from tui.console.widgets.paper import Block
+from tui.view.legible import one_line
+from tui.view.plain import PlainView
+
+RUN = StoredRun(id="r", began=EPOCH, about="", questions=8, finished=8)
 
 HOSTILE = {
     "closing tag": "[/x] [/] [/bold] [",
@@ -152,28 +170,94 @@ async def tour(text: str, size: tuple[int, int]) -> None:
     )
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.session.view.ended)
-        await settled(pilot)
-        for keys in (
-            ("g", "down", "down"),
-            ("tab",),
-            ("tab",),
-            ("tab",),
-            ("enter", "enter"),
-            ("escape",),
-        ):
-            await pilot.press(*keys)
-            await settled(pilot)
-            assert raw_left(on_screen(app)) == set()
-        for room in ("2", "3"):
-            await pilot.press(room)
-            await settled(pilot)
-            await pilot.press("tab")
-            await settled(pilot)
-            assert raw_left(on_screen(app)) == set()
-        await pilot.press("o")
-        await until(pilot, lambda: isinstance(app.screen, ChooseRun))
+        for room in ROOMS:
+            await app.action_room(room.name)
+            await legible_now(pilot)
+            await through_the_panes(pilot, app)
+        await through_the_dialogs(pilot, app, text)
+
+
+async def legible_now(pilot: Pilot[int]) -> None:
+    """Nothing on screen is anything that a terminal would act on."""
+    app = pilot.app
+    assert isinstance(app, MeritoApp)
+    await settled(pilot)
+    assert raw_left(on_screen(app)) == set(), app.screen
+
+
+async def through_the_panes(pilot: Pilot[int], app: MeritoApp) -> None:
+    """Every pane of the room in front, every row's sheet of the first."""
+    room = app.screen
+    assert isinstance(room, RoomScreen)
+    await pilot.press("g", "down", "down")
+    for pane in room.PANES:
+        room.front(pane)
+        await legible_now(pilot)
+    room.front(room.PANES[0])
+    await pilot.press("enter")
+    await pilot.pause()
+    await pilot.press("enter")
+    await legible_now(pilot)
+    while app.screen is not room:
+        app.pop_screen()
         await pilot.pause()
-        assert raw_left(on_screen(app)) == set()
+
+
+async def through_the_dialogs(pilot: Pilot[int], app: MeritoApp, text: str) -> None:
+    """Whatever lies above a screen, made of the text."""
+    named = Block(text, 0, lambda _width: sql_lines(text))
+    above: list[Callable[[], Screen[Any]]] = [
+        lambda: Confirm(one_line(text), one_line(text)),
+        lambda: Words(one_line(text), one_line(text)),
+        lambda: Sheet(one_line(text), [named], copied=text),
+        lambda: ChooseRun([msgspec.structs.replace(RUN, id=text, about=text, ended=text)]),
+    ]
+    await app.action_room("run")
+    await settled(pilot)
+    for dialog in above:
+        app.push_screen(dialog())
+        await legible_now(pilot)
+        app.pop_screen()
+        await settled(pilot)
+    for key in ("question_mark", "J", "colon"):
+        await pilot.press(key)
+        await legible_now(pilot)
+        await pilot.press("escape")
+        await settled(pilot)
+    app.trouble(MeritoError(text, text))
+    app.trouble(ValueError(text))
+    app.tell(text)
+    app.copy(text, text[:100])
+    app.session.failure = app.notice = text
+    app.changed()
+    await legible_now(pilot)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_plain_text_and_json_bear_each(name: str) -> None:
+    events = poisoned(HOSTILE[name])
+    out = io.StringIO()
+    view = PlainView(out)
+    for event in events:
+        view.show(event)
+    assert raw_left(out.getvalue()) == set()
+    one_of_each = {type(event): event for event in events if not isinstance(event, TokenDelta)}
+    for event in one_of_each.values() if name != "surrogates" else ():
+        assert not {byte for byte in to_json(event) if byte < 32}, "JSON escapes them"
+
+
+@pytest.mark.parametrize("opened", ["slash", "colon"])
+async def test_what_is_pasted_into_a_field_is_legible(opened: str) -> None:
+    app = console(run_events(2))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press(opened)
+        await until(pilot, lambda: isinstance(app.screen.focused, Input))
+        app.post_message(events.Paste(EVERYTHING))
+        await until(pilot, lambda: app.screen.query_one(Input).value)
+        await legible_now(pilot)
+        await pilot.press("enter")
+        await legible_now(pilot)
 
 
 @pytest.mark.parametrize("name", ["closing tag", "bracketed names", "braces"])
