@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+import click
 
 import sample_dbs
 from core.datasets.loading import load
 from core.errors import MeritoError
+from tui.replaying import opened
+from tui.running import Began
 from tui.session import Order
 
 BUDGET = 4
@@ -38,3 +46,30 @@ def words_before() -> list[str]:
         "again, helped by facts about the failure and by what earlier repairs taught.",
         "",
     ]
+
+
+@contextmanager
+def recorded(path: Path | None, *, told_aside: bool = False) -> Iterator[Began]:
+    """Whatever run begins inside the block is recorded into `path` when the block ends, also where it
+    was interrupted; with no path nothing is. Raises MeritoError, before anything has begun, where
+    the file could not be written."""
+    begun: list[tuple[str, Path]] = []
+    if path is not None:
+        _check_writable(path)
+    try:
+        yield lambda session: begun.append((session.run, session.store.path))
+    finally:
+        if path is not None and begun:
+            run, store = begun[0]
+            with opened(run, store) as take:
+                events = take.export(path)
+            words = f"\nRecorded {events:,} events. Play them again: merito replay {path}"
+            click.echo(words, err=told_aside)
+
+
+def _check_writable(path: Path) -> None:
+    folder = path.expanduser().resolve().parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise MeritoError(
+            f"No recording can be written to {path}.", "Name another file: --record FILE."
+        )

@@ -1,21 +1,105 @@
-"""A stored run as a stream of events again, at once or at a pace of its own."""
+"""A run that is played again: from the store or from a file, at once or at a pace of its own."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
+from core.errors import UsageMistake
+from core.redaction.redacting import Redaction
 from core.run.events import AnyEvent
+from stores import recording
+from stores.recording import Recording
+from stores.reel import StoredReel
 from stores.store import Store
+from tui.view.reel import Pages, Reel
 
 LONGEST_PAUSE = 5.0
 """Seconds: nobody wants to watch the night between two sessions of a run."""
 
+ENDINGS = (".jsonl", ".gz", ".json")
+"""A name that ends so means a file, also where there is none."""
 
-async def replayed(store: Store, run: str, speed: float | None) -> AsyncGenerator[AnyEvent, None]:
-    """The run's events in order; with `speed`, as far apart as they were, `speed` times faster."""
+
+class Take:
+    """A run to be played: its events by their place, and where they come from."""
+
+    def __init__(self, run: str, reel: Reel, *, store: Store | None = None, redacted: bool = False):
+        self.run = run
+        self.reel = reel
+        self.store = store
+        """The store that it lies in, where it does, and its events are as stored."""
+        self.redacted = redacted
+        """Literals, rows and remarks are replaced."""
+
+    def events(self) -> Iterator[AnyEvent]:
+        """All events in order. Raises MeritoError where they cannot be read."""
+        return Pages(self.reel).between(0, len(self.reel))
+
+    def hidden(self) -> Take:
+        """The same run with its literals, rows and remarks replaced."""
+        if self.redacted:
+            return self
+        return Take(self.run, RedactedReel(self), redacted=True)
+
+    def export(self, path: Path) -> int:
+        """Write a recording; returns the number of events. Raises MeritoError."""
+        return recording.write(path, self.events(), redacted=self.redacted)
+
+
+class RedactedReel:
+    """A run's events, each redacted as it is read."""
+
+    def __init__(self, take: Take) -> None:
+        self._reel = take.reel
+        self._redaction = Redaction.of_run(take.events)
+
+    def __len__(self) -> int:
+        return len(self._reel)
+
+    def read(self, start: int, stop: int) -> list[AnyEvent]:
+        """A part of the run. Raises MeritoError where it cannot be read."""
+        return [self._redaction.event(event) for event in self._reel.read(start, stop)]
+
+
+@contextmanager
+def opened(name: str, store: Path, *, redact: bool = False) -> Iterator[Take]:
+    """The run that `name` means: a recorded file, or a run of the store by its id, the beginning of
+    it, or "last". Raises MeritoError where there is none."""
+    if means_file(name):
+        with Recording.open(name) as recorded:
+            take = Take(recorded.run, recorded, redacted=recorded.heading.redacted)
+            yield take.hidden() if redact else take
+        return
+    with _store(name, store) as open_store:
+        reel = StoredReel(open_store, name)
+        take = Take(reel.run, reel, store=open_store)
+        yield take.hidden() if redact else take
+
+
+def means_file(name: str) -> bool:
+    """Whether a name is that of a file and not of a stored run."""
+    path = Path(name).expanduser()
+    return path.is_file() or path.suffix in ENDINGS or path.name != name
+
+
+def _store(name: str, path: Path) -> Store:
+    if not path.exists():
+        raise UsageMistake(
+            f"There is no store at {path}, and no file {name}.",
+            "Name a recorded file, or a store with --store.",
+        )
+    return Store.open(path, mode="read")
+
+
+async def replayed(
+    events: Iterable[AnyEvent], speed: float | None = None
+) -> AsyncGenerator[AnyEvent, None]:
+    """The events in order; with `speed`, as far apart as they were, `speed` times faster."""
     before: float | None = None
-    for event in store.events(run):
+    for event in events:
         if speed is not None and before is not None:
             await asyncio.sleep(min(max(event.at - before, 0.0) / speed, LONGEST_PAUSE))
         before = event.at

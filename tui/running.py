@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import click
 import msgspec
@@ -24,6 +24,8 @@ from tui.view.plain import summary_lines
 DONE, FAILURES, INTERRUPTED = 0, 1, 130
 OPERATOR = "operator"
 
+Began = Callable[[Session], object]
+
 
 def perform(
     order: Order,
@@ -31,35 +33,43 @@ def perform(
     resume: str | None,
     plain: bool,
     as_json: bool,
+    began: Began | None = None,
 ) -> int:
-    """Run it and return the exit code."""
+    """Run it and return the exit code. `began` is told which run it is, once it is put together."""
     person = sys.stdout.isatty() and sys.stdin.isatty()
     if person and not (plain or as_json):
-        return _in_console(order, resume)
+        return _in_console(order, resume, began)
     who = settings.person(order.who) if person and not as_json else None
     # On one stream of lines a question and its answer stand together: nothing goes on beside it.
-    return asyncio.run(_told(msgspec.structs.replace(order, parks=0), resume, as_json, who))
+    return asyncio.run(_told(msgspec.structs.replace(order, parks=0), resume, as_json, who, began))
 
 
-def opened(order: Order, resume: str | None) -> AbstractAsyncContextManager[Session]:
+@asynccontextmanager
+async def opened(
+    order: Order, resume: str | None, began: Began | None = None
+) -> AsyncGenerator[Session, None]:
     """A session for a new run, or for one that goes on."""
-    if resume is None:
-        return new_session(order)
-    return resumed_session(resume or None, order)
+    made = new_session(order) if resume is None else resumed_session(resume or None, order)
+    async with made as session:
+        if began is not None:
+            began(session)
+        yield session
 
 
-def _in_console(order: Order, resume: str | None) -> int:
+def _in_console(order: Order, resume: str | None, began: Began | None) -> int:
     from tui.console.live import run_live
 
     patient = msgspec.structs.replace(order, waits_for_model=True)
-    return run_live(lambda: opened(patient, resume), who=settings.person(order.who))
+    return run_live(lambda: opened(patient, resume, began), who=settings.person(order.who))
 
 
-async def _told(order: Order, resume: str | None, as_json: bool, who: str | None) -> int:
+async def _told(
+    order: Order, resume: str | None, as_json: bool, who: str | None, began: Began | None
+) -> int:
     """`who` is at the terminal; None where nobody is."""
     if order.regime == OPERATOR and who is None:
         raise _nobody_there()
-    async with opened(order, resume) as session:
+    async with opened(order, resume, began) as session:
         if session.settings.regime == OPERATOR and who is None:
             raise _nobody_there()
         if not as_json:
@@ -113,6 +123,19 @@ def _say_how_to_go_on(session: Session) -> None:
     click.echo(f"Everything finished is kept. Go on with: merito run --resume {session.run}", err=True)
 
 
-async def told_again(events: AsyncIterator[AnyEvent], as_json: bool) -> None:
-    """A stored run, told again."""
-    await (show_json(events) if as_json else show_plain(events))
+async def told_again(events: AsyncIterator[AnyEvent], as_json: bool) -> int:
+    """A stored run, told again as it was told when it ran, to its figures; the exit code."""
+    if as_json:
+        return DONE if await until_interrupted(show_json(events)) else INTERRUPTED
+    figures = Figures()
+    if not await until_interrupted(show_plain(_counted(events, figures))):
+        return INTERRUPTED
+    for line in ("", *summary_lines(figures)):
+        click.echo(line)
+    return DONE
+
+
+async def _counted(events: AsyncIterator[AnyEvent], figures: Figures) -> AsyncIterator[AnyEvent]:
+    async for event in events:
+        figures.apply(event)
+        yield event

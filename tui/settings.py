@@ -133,6 +133,11 @@ def state_file() -> Path:
     return Path(platformdirs.user_state_dir("merito")) / "console.json"
 
 
+def bookmarks_file() -> Path:
+    """The bookmarks in replays: the reader's own, whatever store or file a run lies in."""
+    return Path(platformdirs.user_data_dir("merito")) / "bookmarks.json"
+
+
 def store_path(flag: str | None = None) -> Path:
     """The store's file after every source was asked."""
     chosen = value("store", flag)

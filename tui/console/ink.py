@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 from textual.content import Content
@@ -10,6 +9,7 @@ from textual.content import Content
 from core.database.rows import ResultTable
 from tui.view.difference import Change
 from tui.view.legible import cell_text, legible, one_line
+from tui.view.pieces import pieces
 from tui.view.sql_tokens import Kind, tokens
 
 QUIET = "$ink-quiet"
@@ -72,30 +72,11 @@ def sql_lines(
     shown = sql[:limit]
     spans = [(t.start, t.end, _TOKEN_STYLES.get(t.kind, "")) for t in tokens(shown)]
     spans += [(c.start, min(c.end, limit), ADDED) for c in changes if c.new and c.start < limit]
-    pieces = _cut(shown, spans)
+    parts = pieces(shown, spans)
     if len(sql) > len(shown):
-        pieces.append((f"... ({len(sql) - len(shown):,} more characters)", QUIET))
-    content = ink(*((legible(text, limit), style) for text, style in pieces))
+        parts.append((f"... ({len(sql) - len(shown):,} more characters)", QUIET))
+    content = ink(*((legible(text, limit), style) for text, style in parts))
     return [Line(part, indent) for part in content.split("\n", allow_blank=True)]
-
-
-def _cut(text: str, spans: list[tuple[int, int, str]]) -> list[tuple[str, str]]:
-    """The text in pieces of one style each; a later span adds to an earlier one."""
-    edges = sorted({0, len(text), *(edge for start, end, _ in spans for edge in (start, end))})
-    styles: dict[int, list[str]] = {}
-    at = {edge: index for index, edge in enumerate(edges)}
-    for start, end, style in spans:
-        if style:
-            for index in range(at[start], at[end]):
-                styles.setdefault(index, []).append(style)
-    return [
-        (text[start:end], _joined(styles.get(index, [])))
-        for index, (start, end) in enumerate(pairwise(edges))
-    ]
-
-
-def _joined(styles: list[str]) -> str:
-    return " ".join(sorted(styles, key=lambda style: style.startswith("on ")))
 
 
 def change_parts(change: Change, limit: int = 160) -> Content:

@@ -12,15 +12,17 @@ import click
 from core.errors import MeritoError
 from core.run.control import Control
 from core.run.events import AnyEvent
+from tui.bookmarks import Bookmarks
 from tui.console.app import MeritoApp
 from tui.console.preferences import Preferences, load_preferences
 from tui.console.session import Opened
 from tui.console.terminal import run_bounded, stderr_to_log
-from tui.settings import log_file
+from tui.settings import bookmarks_file, log_file
 from tui.view.plain import summary_lines
 
 if TYPE_CHECKING:
     from stores.store import Store
+    from tui.replaying import Take
     from tui.workbench import Workbench
 
 DONE, INTERRUPTED = 0, 130
@@ -96,24 +98,24 @@ def _how_to_go_on(run: str) -> str:
     return f"Everything finished is kept. Go on with: merito run --resume {run}"
 
 
-def replay_in_console(path: Path, run: str, speed: float | None) -> int:
-    """Open the console on the replay of a stored run, playing."""
+def replay_in_console(take: Take, speed: float | None) -> int:
+    """Open the console on the replay of a run, playing; on its store where it lies in one."""
     from stores.permission import only_reading
-    from stores.store import Store
+    from tui.console.recorded import TakeArchive
     from tui.console.stored import StoreArchive, StoreLibrary
 
-    with only_reading(), Store.open(path, mode="read") as store:
-        run_console(
-            MeritoApp(
-                library=StoreLibrary(store),
-                archive=StoreArchive(store),
-                room="replay",
-                replay_run=store.run(run).id,
-                replay_speed=speed or 5,
-                preferences=load_preferences(),
-                read_only=True,
-            )
+    with only_reading():
+        app = MeritoApp(
+            library=None if take.store is None else StoreLibrary(take.store),
+            archive=TakeArchive(take) if take.store is None else StoreArchive(take.store),
+            room="replay",
+            replay_run=take.run,
+            replay_speed=speed or 5,
+            preferences=load_preferences(),
+            read_only=True,
+            notice="This run is redacted: literals, rows and remarks are replaced." * take.redacted,
         )
+        run_console(app, marks=True)
     return DONE
 
 
@@ -166,8 +168,10 @@ async def _watched(store: Store, run: str) -> AsyncIterator[AnyEvent]:
         yield event
 
 
-def run_console(app: MeritoApp) -> None:
-    """Give the terminal to the console, and take it back clean. Raises MeritoError where it broke."""
+def run_console(app: MeritoApp, *, marks: bool = False) -> None:
+    """Give the terminal to the console, and take it back clean; `marks` lets bookmarks be set also
+    where the store is only read. Raises MeritoError where it broke."""
+    app.bookmarks = Bookmarks(bookmarks_file(), read_only=app.read_only and not marks)
     log = log_file()
     with stderr_to_log(log):
         run_bounded(app)

@@ -1,0 +1,1 @@
+"""Redaction: what may leave the house without its values."""
