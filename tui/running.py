@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import click
 import msgspec
 
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 from core.models.chat import ModelTrouble
 from core.run.events import AnyEvent
 from core.run.figures import Figures, figures_of
@@ -60,7 +60,7 @@ def _in_console(order: Order, resume: str | None, began: Began | None) -> int:
     from tui.console.live import run_live
 
     patient = msgspec.structs.replace(order, waits_for_model=True)
-    return run_live(lambda: opened(patient, resume, began), who=settings.person(order.who))
+    return run_live(lambda: opened(patient, resume, began), patient)
 
 
 async def _told(
@@ -92,7 +92,7 @@ async def _told(
 
 
 def _nobody_there() -> MeritoError:
-    return MeritoError(
+    return UsageMistake(
         "The regime 'operator' asks a person, and there is nobody at a terminal here.",
         "Run it in a terminal, or choose --regime execution.",
     )

@@ -37,6 +37,14 @@ class Source:
     """Where it comes from, in a word or two."""
 
 
+def folders_of(root: Path | None) -> list[tuple[Path, str]]:
+    """Where databases are looked for: below `root`, and among the samples."""
+    import sample_dbs
+
+    named = [] if root is None else [(root, "")]
+    return [*named, (sample_dbs.folder(), "sample")]
+
+
 class Asker:
     """Puts questions, one after the other, on one engine that stays open between them."""
 
@@ -47,10 +55,12 @@ class Asker:
         store: Callable[[], Store] | None = None,
         folders: Sequence[tuple[Path, str]] = (),
         engines: Callable[[], Engines | None] = lambda: None,
+        more: Callable[[], Sequence[tuple[Path, str]]] = tuple,
     ) -> None:
         """`order` says how questions are asked (model, strategy, store, ...). `store` gives a store
         that is open for writing already, `engines` a model that a run has started; without them
-        both are opened with the first question. `folders` hold databases, each with a word."""
+        both are opened with the first question. `folders` hold databases, each with a word; `more`
+        tells those that are known only later."""
         self._order = order
         self._store_at_hand, self._engines_at_hand = store, engines
         self._stack = AsyncExitStack()
@@ -58,7 +68,17 @@ class Asker:
         self._engines: Engines | None = None
         self._benches: dict[Path, Workbench] = {}
         self._lock = asyncio.Lock()
-        self.sources: list[Source] = []
+        self._sources: list[Source] = []
+        self._more = more
+        self._offer(folders)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The databases there are by now."""
+        self._offer(self._more())
+        return tuple(self._sources)
+
+    def _offer(self, folders: Sequence[tuple[Path, str]]) -> None:
         for root, about in folders:
             with suppress(MeritoError):
                 self.add(root, about)
@@ -76,8 +96,8 @@ class Asker:
             found = [Source(name, root, about or "file")]
         if not found:
             raise UsageMistake(f"There is no database in {path}.", "Name a SQLite file, or its folder.")
-        known = {(source.name, source.root) for source in self.sources}
-        self.sources += [each for each in found if (each.name, each.root) not in known]
+        known = {(source.name, source.root) for source in self._sources}
+        self._sources += [each for each in found if (each.name, each.root) not in known]
         return found[0]
 
     def workbench(self, source: Source) -> Workbench:
@@ -105,7 +125,7 @@ class Asker:
             questions=(question,),
             regime="operator",
             memory="library",
-            waits_for_model=True,
+            waits_for_model=False,
         )
         strategy = strategy_named(order.strategy or settings.value("strategy"))
         dataset = dataset_of(order)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 from core.run.control import Control
 from core.run.events import AnyEvent
 from tui.bookmarks import Bookmarks
@@ -17,12 +17,15 @@ from tui.console.app import MeritoApp
 from tui.console.preferences import Preferences, load_preferences
 from tui.console.session import Opened
 from tui.console.terminal import run_bounded, stderr_to_log
-from tui.settings import bookmarks_file, log_file
+from tui.settings import bookmarks_file, log_file, person
 from tui.view.plain import summary_lines
 
 if TYPE_CHECKING:
     from stores.store import Store
+    from tui.console.asker import Asker
+    from tui.engines import Engines
     from tui.replaying import Take
+    from tui.session import Order
     from tui.workbench import Workbench
 
 DONE, INTERRUPTED = 0, 130
@@ -35,6 +38,7 @@ class LiveRun(Protocol):
     control: Control
     store: Store
     workbench: Workbench
+    engines: Engines
 
     def events(self) -> AsyncIterator[AnyEvent]:
         """Its events, recorded as they pass."""
@@ -45,19 +49,20 @@ OpenLiveRun = Callable[[], AbstractAsyncContextManager[Any]]
 """Opens something that is a LiveRun."""
 
 
-def run_live(opening: OpenLiveRun, *, who: str = "", read_only: bool = False) -> int:
+def run_live(opening: OpenLiveRun, order: Order | None = None, *, read_only: bool = False) -> int:
     """Open the console over a run that begins now; the run is put together after the first paint.
 
-    Returns the exit code. Raises what kept the run from beginning.
+    With the `order` that it was made from, other questions can be put beside it. Returns the exit
+    code. Raises what kept the run from beginning.
     """
-    runs: list[str] = []
+    runs: list[LiveRun] = []
 
     @asynccontextmanager
     async def open_run() -> AsyncGenerator[Opened, None]:
         from tui.console.stored import StoreArchive, StoreLibrary
 
         async with opening() as live:
-            runs.append(live.run)
+            runs.append(live)
             yield Opened(
                 _from_the_beginning(live),
                 live.control,
@@ -66,11 +71,37 @@ def run_live(opening: OpenLiveRun, *, who: str = "", read_only: bool = False) ->
                 live.workbench,
             )
 
-    app = MeritoApp(open_run=open_run, read_only=read_only, preferences=load_preferences(), who=who)
+    asker = None if order is None else _asker_beside(order, runs)
+    who = "" if order is None else person(order.who)
+    app = MeritoApp(
+        open_run=open_run,
+        read_only=read_only,
+        preferences=load_preferences(),
+        who=who,
+        asker=asker,
+    )
     run_console(app)
     if app.failure is not None:
         raise app.failure
-    return _closing_words(app, runs[0] if runs else "")
+    return _closing_words(app, runs[0].run if runs else "")
+
+
+def _asker_beside(order: Order, runs: Sequence[LiveRun]) -> Asker:
+    """Puts questions into the store, and to the model, of the run that goes on."""
+    from tui.console.asker import Asker, folders_of
+
+    def live() -> LiveRun:
+        if not runs:
+            raise MeritoError("The run is still being put together.", "Ask again in a moment.")
+        return runs[0]
+
+    return Asker(
+        order,
+        store=lambda: live().store,
+        engines=lambda: live().engines,
+        folders=folders_of(order.root),
+        more=lambda: [(runs[0].workbench.folder.root, "of this run")] if runs else [],
+    )
 
 
 async def _from_the_beginning(live: LiveRun) -> AsyncIterator[AnyEvent]:
@@ -119,25 +150,49 @@ def replay_in_console(take: Take, speed: float | None) -> int:
     return DONE
 
 
-def open_console(path: Path, run: str | None, *, read_only: bool, theme: str | None) -> int:
-    """Open the console on a store, or on none where there is no file: then it says what to do."""
+def open_console(
+    path: Path,
+    run: str | None,
+    *,
+    read_only: bool,
+    theme: str | None,
+    root: Path | None = None,
+    who: str | None = None,
+) -> int:
+    """Open the console on a store, or on none where there is no file: then it says what to do.
+    `root` holds databases that can be asked about."""
     from stores.permission import only_reading
 
     preferences = load_preferences(theme)
     with ExitStack() as stack:
         if read_only:
+    asker, who = _asker_alone(path, root), person(who)
             stack.enter_context(only_reading())
         if path.exists():
-            run_console(_on_store(stack, path, run, read_only, preferences))
+            run_console(_on_store(stack, path, run, read_only, preferences, asker, who))
         elif run is not None:
-            raise MeritoError(f"There is no store at {path}, so no run {run}.", "Name one: --store.")
+            raise UsageMistake(f"There is no store at {path}, so no run {run}.", "Name one: --store.")
         else:
-            run_console(MeritoApp(read_only=read_only, preferences=preferences))
+            run_console(MeritoApp(read_only=read_only, preferences=preferences, asker=asker, who=who))
     return DONE
 
 
 def _on_store(
-    stack: ExitStack, path: Path, run: str | None, read_only: bool, preferences: Preferences
+    stack: ExitStack,
+    path: Path,
+    run: str | None,
+    read_only: bool,
+    preferences: Preferences,
+    asker: Asker,
+    who: str,
+def _asker_alone(path: Path, root: Path | None) -> Asker:
+    """Puts questions where no run goes on: model and store are opened with the first one."""
+    from tui.console.asker import Asker, folders_of
+    from tui.session import Order
+
+    return Asker(Order(stream="", store=path), folders=folders_of(root))
+
+
 ) -> MeritoApp:
     from stores.store import Store
     from tui.console.stored import StoreArchive, StoreLibrary
@@ -158,6 +213,8 @@ def _on_store(
     )
 
 
+        asker=asker,
+        who=who,
 async def _watched(store: Store, run: str) -> AsyncIterator[AnyEvent]:
     """A stored run; one that another process is writing goes on as it is written."""
     if store.notice:

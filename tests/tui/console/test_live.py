@@ -28,7 +28,7 @@ path, mode = Path(sys.argv[1]), sys.argv[2]
 class Run:
     run = "run-1"
     def __init__(self, store):
-        self.store, self.control, self.workbench = store, Control(), None
+        self.store, self.control, self.workbench, self.engines = store, Control(), None, None
     async def made(self):
         for event in run_events(8):
             if mode == "slow" and event.seq > 20:

@@ -74,7 +74,7 @@ class AskScreen(Judging, RoomScreen):
         return self.console_app.asker
 
     @property
-    def tree(self) -> SchemaTree:
+    def databases(self) -> SchemaTree:
         """The databases."""
         return self.query_one(SchemaTree)
 
@@ -91,13 +91,19 @@ class AskScreen(Judging, RoomScreen):
     def on_mount(self) -> None:
         """Offer the databases; a single one is chosen at once."""
         sources = self.asker.sources if self.asker is not None else []
-        self.tree.offer(sources)
+        self.databases.offer(sources)
         field = self.query_one(AskField)
         field.placeholder = self._placeholder()
         field.disabled = self.asker is None
         if len(sources) == 1:
             self._choose(sources[0])
         self.refresh_view()
+
+    def on_screen_resume(self) -> None:
+        """A run may have brought its databases meanwhile."""
+        if self.asker is not None:
+            self.databases.offer(self.asker.sources)
+        super().on_screen_resume()
 
     def refresh_view(self) -> None:
         """Head, answer, memories, who is asked for a word."""
@@ -162,7 +168,7 @@ class AskScreen(Judging, RoomScreen):
     def _placeholder(self) -> str:
         if self.asker is None:
             return "nothing can be asked in this console"
-        chosen = self.tree.chosen
+        chosen = self.databases.chosen
         if chosen is None:
             return "choose a database first (enter on it), then type a question here"
         return f"a question about {one_line(chosen.name, 60)}, then enter"
@@ -171,17 +177,17 @@ class AskScreen(Judging, RoomScreen):
 
     def on_listing_chosen(self, event: Listing.Chosen) -> None:
         """Open a database or a table, or close it."""
-        row = self.tree.row
+        row = self.databases.row
         if row is None:
             return
         event.stop()
         if row.kind == "database":
-            self._choose(None if row.source == self.tree.chosen else row.source)
-        elif row.kind == "table" and self.tree.toggle(row.name):
+            self._choose(None if row.source == self.databases.chosen else row.source)
+        elif row.kind == "table" and self.databases.toggle(row.name):
             self.console_app.start(self._read_sample(row.source, row.name))
 
     def _choose(self, source: Source | None) -> None:
-        self.tree.choose(source)
+        self.databases.choose(source)
         self.query_one(AskField).placeholder = self._placeholder()
         if source is not None:
             self.console_app.start(self._read_schema(source), group="schema")
@@ -193,15 +199,15 @@ class AskScreen(Judging, RoomScreen):
         except MeritoError:
             self._choose(None)
             raise
-        if self.tree.chosen == source:
-            self.tree.know(schema)
+        if self.databases.chosen == source:
+            self.databases.know(schema)
 
     async def _read_sample(self, source: Source, name: str) -> None:
-        table = self.tree.schema.table(name) if self.tree.schema is not None else None
+        table = self.databases.schema.table(name) if self.databases.schema is not None else None
         if self.asker is not None and table is not None:
             rows = await self.asker.workbench(source).sample(source.name, table)
-            if self.tree.chosen == source:
-                self.tree.sampled(name, rows)
+            if self.databases.chosen == source:
+                self.databases.sampled(name, rows)
 
     def action_open_file(self) -> None:
         """Offer another database."""
@@ -217,7 +223,7 @@ class AskScreen(Judging, RoomScreen):
             except MeritoError as wrong:
                 self.tell(str(wrong), serious=True)
                 return
-            self.tree.offer(self.asker.sources)
+            self.databases.offer(self.asker.sources)
             self._choose(first)
 
         self.console_app.ask_words("Open a database", "a SQLite file, or a folder of them", add)
@@ -228,7 +234,7 @@ class AskScreen(Judging, RoomScreen):
         """Type a question."""
         if self.asker is None:
             self.tell(self._no_database().split("\n")[0])
-        elif self.tree.chosen is None:
+        elif self.databases.chosen is None:
             self.tell("Choose a database first: enter on it opens it.")
             self.front("schema")
         else:
@@ -239,7 +245,7 @@ class AskScreen(Judging, RoomScreen):
         if event.input.id != "ask":
             return
         event.stop()
-        source = self.tree.chosen
+        source = self.databases.chosen
         if not event.value.strip():
             self.tell("The question is empty. Say what you want to know.")
         elif source is None:
@@ -265,7 +271,7 @@ class AskScreen(Judging, RoomScreen):
                 await session.read(self.console_app.changed)
         except Exception as wrong:
             session.failure = one_line(str(wrong), 400) or type(wrong).__name__
-            if not session.view.version:
+            if not self.query_one(AskField).value:
                 self.query_one(AskField).value = text
             raise
         finally:
