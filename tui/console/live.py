@@ -164,9 +164,9 @@ def open_console(
     from stores.permission import only_reading
 
     preferences = load_preferences(theme)
+    asker, who = _asker_alone(path, root), person(who)
     with ExitStack() as stack:
         if read_only:
-    asker, who = _asker_alone(path, root), person(who)
             stack.enter_context(only_reading())
         if path.exists():
             run_console(_on_store(stack, path, run, read_only, preferences, asker, who))
@@ -177,14 +177,6 @@ def open_console(
     return DONE
 
 
-def _on_store(
-    stack: ExitStack,
-    path: Path,
-    run: str | None,
-    read_only: bool,
-    preferences: Preferences,
-    asker: Asker,
-    who: str,
 def _asker_alone(path: Path, root: Path | None) -> Asker:
     """Puts questions where no run goes on: model and store are opened with the first one."""
     from tui.console.asker import Asker, folders_of
@@ -193,6 +185,14 @@ def _asker_alone(path: Path, root: Path | None) -> Asker:
     return Asker(Order(stream="", store=path), folders=folders_of(root))
 
 
+def _on_store(
+    stack: ExitStack,
+    path: Path,
+    run: str | None,
+    read_only: bool,
+    preferences: Preferences,
+    asker: Asker,
+    who: str,
 ) -> MeritoApp:
     from stores.store import Store
     from tui.console.stored import StoreArchive, StoreLibrary
@@ -210,11 +210,11 @@ def _asker_alone(path: Path, root: Path | None) -> Asker:
         replay_run=chosen,
         stored=True,
         notice=store.notice,
+        asker=asker,
+        who=who,
     )
 
 
-        asker=asker,
-        who=who,
 async def _watched(store: Store, run: str) -> AsyncIterator[AnyEvent]:
     """A stored run; one that another process is writing goes on as it is written."""
     if store.notice:
