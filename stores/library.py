@@ -86,7 +86,7 @@ class Library(Ledger):
         """The entries that the filter allows, oldest first; with `text`, best match first."""
         wanted = wanted or EntryFilter()
         conditions, parameters = _conditions(wanted)
-        words = _match(wanted.text)
+        words = word_query(wanted.text)
         source = "memories m"
         order = "m.number"
         if words:
@@ -266,7 +266,7 @@ def _conditions(wanted: EntryFilter) -> tuple[list[str], dict[str, object]]:
     return [sql for _, sql in chosen_fields], {name: getattr(wanted, name) for name, _ in chosen_fields}
 
 
-def _match(text: str) -> str:
+def word_query(text: str) -> str:
     """What a person typed as an FTS5 query that means just these words, beginnings included."""
     words = text.replace("\x00", " ").replace('"', " ").split()
     return " ".join(f'"{word}"*' for word in words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -103,14 +103,15 @@ def touched_schema(schema_text: str, *sqls: str) -> str:
     Empty where the queries read none of them.
     """
     names = touched_tables(*sqls)
+    return "\n\n".join(text for name, text in created(schema_text) if fold(name) in names)
+
+
+def created(schema_text: str) -> Iterator[tuple[str, str]]:
+    """The name of each table or view that a text declares, with its statement and what follows it."""
     starts = list(_CREATE.finditer(schema_text))
     ends = [match.start() for match in starts[1:]] + [len(schema_text)]
-    kept = (
-        schema_text[match.start() : end].strip()
-        for match, end in zip(starts, ends, strict=True)
-        if fold(match[match.lastgroup or 0]).replace('""', '"') in names
-    )
-    return "\n\n".join(kept)
+    for match, end in zip(starts, ends, strict=True):
+        yield match[match.lastgroup or 0].replace('""', '"'), schema_text[match.start() : end].strip()
 
 
 def with_cut(entry: MemoryEntry, pieces: int) -> MemoryEntry:

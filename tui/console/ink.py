@@ -66,12 +66,17 @@ def rule(*parts: Part, style: str = QUIET, width: int, tail: Part = "") -> Line:
 
 
 def sql_lines(
-    sql: str, changes: tuple[Change, ...] = (), indent: int = 2, limit: int = 4_000
+    sql: str,
+    changes: tuple[Change, ...] = (),
+    indent: int = 2,
+    limit: int = 4_000,
+    mark: str = ADDED,
 ) -> list[Line]:
-    """SQL in colour; what is new against the attempt before is underlined on a tint."""
+    """SQL in colour; what is new against the attempt before is underlined on a tint, or has the
+    style `mark`."""
     shown = sql[:limit]
     spans = [(t.start, t.end, _TOKEN_STYLES.get(t.kind, "")) for t in tokens(shown)]
-    spans += [(c.start, min(c.end, limit), ADDED) for c in changes if c.new and c.start < limit]
+    spans += [(c.start, min(c.end, limit), mark) for c in changes if c.new and c.start < limit]
     parts = pieces(shown, spans)
     if len(sql) > len(shown):
         parts.append((f"... ({len(sql) - len(shown):,} more characters)", QUIET))

@@ -1,5 +1,6 @@
-"""What the console needs of the store, as two small protocols; `stored.py` answers them from a
-store, tests from lists. Reading and writing leave the event loop inside the implementations."""
+"""What the console needs of a store's runs, as a small protocol; `stored.py` answers it from a
+store, tests from lists (its memories: `shelves.py`). Reading leaves the event loop inside the
+implementations."""
 
 from __future__ import annotations
 
@@ -8,42 +9,8 @@ from typing import Protocol
 
 import msgspec
 
-from core.errors import MeritoError
-from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState
 from core.run.events import AnyEvent, EpisodeOutcome, RunSettings
 from tui.view.reel import Reel
-
-
-class Shelved(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory as the library lists it."""
-
-    entry: MemoryEntry
-    state: ReviewState
-    retrieved: int = 0
-    """Attempts whose prompt held it."""
-    helped: int = 0
-    """Those of them that came out right."""
-
-
-class Library(Protocol):
-    """The memories, and the decisions about them."""
-
-    @property
-    def read_only(self) -> bool:
-        """Whether decisions are refused."""
-        ...
-
-    async def entries(self) -> Sequence[Shelved]:
-        """Every memory, oldest first. Raises MeritoError where the store cannot be read."""
-        ...
-
-    async def history(self, memory: str) -> Sequence[ReviewDecision]:
-        """Every decision about one memory, oldest first."""
-        ...
-
-    async def decide(self, decisions: Sequence[ReviewDecision]) -> None:
-        """Record decisions. Raises MeritoError where that is not allowed or fails."""
-        ...
 
 
 class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,27 +61,3 @@ class Archive(Protocol):
     async def episode(self, run: str, position: int) -> Sequence[AnyEvent]:
         """The events of one episode in order."""
         ...
-
-
-class ReadOnly:
-    """A library that anybody may look at and nobody may change, whatever the interface asks."""
-
-    read_only = True
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-
-    async def entries(self) -> Sequence[Shelved]:
-        """As the library behind it."""
-        return await self._library.entries()
-
-    async def history(self, memory: str) -> Sequence[ReviewDecision]:
-        """As the library behind it."""
-        return await self._library.history(memory)
-
-    async def decide(self, decisions: Sequence[ReviewDecision]) -> None:
-        """Always refuses."""
-        raise MeritoError(
-            f"{len(decisions)} decisions were not recorded: this console is read-only.",
-            "Start it without --read-only to review.",
-        )

@@ -59,7 +59,8 @@ def run_live(opening: OpenLiveRun, order: Order | None = None, *, read_only: boo
 
     @asynccontextmanager
     async def open_run() -> AsyncGenerator[Opened, None]:
-        from tui.console.stored import StoreArchive, StoreLibrary
+        from tui.console.stored import StoreArchive
+        from tui.console.stored_library import StoreLibrary
 
         async with opening() as live:
             runs.append(live)
@@ -133,7 +134,8 @@ def replay_in_console(take: Take, speed: float | None) -> int:
     """Open the console on the replay of a run, playing; on its store where it lies in one."""
     from stores.permission import only_reading
     from tui.console.recorded import TakeArchive
-    from tui.console.stored import StoreArchive, StoreLibrary
+    from tui.console.stored import StoreArchive
+    from tui.console.stored_library import StoreLibrary
 
     with only_reading():
         app = MeritoApp(
@@ -195,9 +197,10 @@ def _on_store(
     who: str,
 ) -> MeritoApp:
     from stores.store import Store
-    from tui.console.stored import StoreArchive, StoreLibrary
+    from tui.console.stored import StoreArchive
+    from tui.console.stored_library import StoreLibrary
 
-    store = stack.enter_context(Store.open(path, mode="prefer-write"))
+    store = stack.enter_context(Store.open(path, mode="review"))
     runs = store.runs()
     chosen = store.run(run).id if run is not None else (runs[0].id if runs else None)
     events = None if chosen is None else _watched(store, chosen)

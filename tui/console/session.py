@@ -13,7 +13,8 @@ from core.run.events import AnyEvent
 from tui.view.run_view import RunView
 
 if TYPE_CHECKING:
-    from tui.console.library import Archive, Library
+    from tui.console.library import Archive
+    from tui.console.shelves import Library
     from tui.workbench import Workbench
 
 
@@ -54,9 +55,9 @@ class Session:
         self._heard = time.monotonic()
         self.workbench: Workbench | None = None
         """The run's databases by hand, where they are at hand."""
-        self._events = events
         self.drafts: dict[object, str] = {}
         """SQL that a person has begun to write, by the attempt that it corrects."""
+        self._events = events
         self._archive = archive
 
     def attach(self, opened: Opened, *, steer: bool) -> None:

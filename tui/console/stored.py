@@ -1,56 +1,16 @@
-"""The console's library and archive, answered from a store; nothing here blocks the interface."""
+"""The console's archive, answered from a store; nothing here blocks the interface."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from core.memory.entry import ReviewDecision
 from core.run.events import AnyEvent
-from stores.library import EntryUsage
 from stores.reel import StoredReel
 from stores.runs import Standing
 from stores.store import Store
-from tui.console.library import Shelved, StoredRun
+from tui.console.library import StoredRun
 from tui.view.reel import Reel
-
-
-class StoreLibrary:
-    """The memories of a store."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    @property
-    def read_only(self) -> bool:
-        """Whether the store was opened for reading, or another console writes it."""
-        return self._store.read_only
-
-    async def entries(self) -> Sequence[Shelved]:
-        """Every memory, oldest first."""
-        return await asyncio.to_thread(self._entries)
-
-    async def history(self, memory: str) -> Sequence[ReviewDecision]:
-        """Every decision about one memory, oldest first."""
-        return await asyncio.to_thread(self._store.history, memory)
-
-    async def decide(self, decisions: Sequence[ReviewDecision]) -> None:
-        """Commit decisions, all or none."""
-        if decisions:
-            await asyncio.to_thread(self._store.review, *decisions)
-
-    def _entries(self) -> list[Shelved]:
-        states, usages = self._store.review_states(), self._store.usages()
-        return [
-            Shelved(
-                entry=entry,
-                state=states[entry.id],
-                retrieved=usages.get(entry.id, EntryUsage()).retrieved,
-                helped=usages.get(entry.id, EntryUsage()).right,
-            )
-            for entry in self._store.entries()
-            if entry.id in states
-        ]
 
 
 class StoreArchive:

@@ -5,20 +5,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from textual.pilot import Pilot
 
 from core.errors import MeritoError
-from core.memory.entry import ReviewDecision, ReviewState, first_state
+from core.memory.duplicates import Transition, groups
+from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState, first_state
+from core.memory.staleness import fingerprint, seen
 from core.run.control import Control
 from core.run.events import AnyEvent, EpisodeEnded, JudgementAwaited, RunStarted
 from core.run.figures import figures_of
+from stores.library import Clash, Decided
 from tests.streams import run_events
 from tui.console.app import MeritoApp
-from tui.console.library import Shelved, StoredRun
+from tui.console.library import StoredRun
 from tui.console.screens.base import RoomScreen
+from tui.console.shelves import Page, Shelved
 from tui.console.widgets.paper import Paper
 from tui.view.reel import Listed, Reel
 
@@ -32,27 +37,92 @@ class Shelves:
         self.read_only = read_only
         self.decisions: list[ReviewDecision] = []
         self.failing = ""
+        self.meaning: Sequence[str] | MeritoError = ()
+        """What a search by meaning finds, or why there is none."""
+        self.contradicted: dict[str, tuple[str, ...]] = {}
+        self.exported: list[tuple[Path, Sequence[str]]] = []
+        self._known: dict[str, Shelved] = {}
         self._entries = [e.memory for e in events if isinstance(e, EpisodeEnded) and e.memory]
 
     async def entries(self) -> Sequence[Shelved]:
-        states = {decision.memory: decision.state for decision in self.decisions}
-        return [
-            Shelved(
-                entry=entry,
-                state=states.get(entry.id, first_state(entry)),
-                retrieved=index,
-                helped=index // 2,
-            )
-            for index, entry in enumerate(self._entries)
-        ]
+        found = [self._shelved(entry, index) for index, entry in enumerate(self._entries)]
+        self._known = {each.id: each for each in found}
+        return found
 
-    async def history(self, memory: str) -> Sequence[ReviewDecision]:
+    async def moved(self) -> Sequence[Shelved]:
+        before = self._known
+        return [each for each in await self.entries() if before.get(each.id) != each]
+
+    def _shelved(self, entry: MemoryEntry, index: int) -> Shelved:
+        made = [decision for decision in self.decisions if decision.memory == entry.id]
+        return Shelved(
+            id=entry.id,
+            polarity=entry.polarity,
+            failure=entry.failure,
+            database=entry.context.database,
+            question=entry.context.question,
+            run=entry.provenance.run,
+            position=entry.provenance.position,
+            confirmed=entry.confirmed,
+            state=made[-1].state if made else first_state(entry),
+            decisions=len(made),
+            retrieved=index,
+            helped=index // 2,
+        )
+
+    async def page(self, memory: str) -> Page:
+        entry = next(each for each in self._entries if each.id == memory)
+        return Page(entry=entry, history=tuple(self.history(memory)))
+
+    def history(self, memory: str) -> list[ReviewDecision]:
         return [decision for decision in self.decisions if decision.memory == memory]
 
-    async def decide(self, decisions: Sequence[ReviewDecision]) -> None:
+    async def matching(self, words: str) -> frozenset[str]:
+        wanted = words.casefold().split()
+        texts = {e.id: str(msgspec.to_builtins(e)).casefold() for e in self._entries}
+        return frozenset(i for i, text in texts.items() if all(word in text for word in wanted))
+
+    async def alike(self, words: str, told: Callable[[str], None]) -> Sequence[str]:
+        told("loading the encoder ...")
+        if isinstance(self.meaning, MeritoError):
+            raise self.meaning
+        return self.meaning
+
+    async def groups(self) -> Mapping[str, str]:
+        return groups(
+            Transition(e.id, e.polarity, e.failure, e.context.failed_sql, e.revised_sql)
+            for e in self._entries
+        )
+
+    async def stale(self) -> Mapping[str, tuple[str, ...]]:
+        return {
+            memory: why
+            for memory, why in self.contradicted.items()
+            if not any(seen(each.remark) == fingerprint(why) for each in self.history(memory)[-1:])
+        }
+
+    async def decide(self, decisions: Sequence[ReviewDecision], known: Mapping[str, int]) -> Decided:
         if self.failing:
             raise MeritoError(self.failing, "Try again.")
-        self.decisions += decisions
+        clashes = [
+            Clash(wanted=each, theirs=self.history(each.memory)[-1])
+            for each in decisions
+            if len(self.history(each.memory)) > known[each.memory]
+        ]
+        held = {clash.wanted.memory for clash in clashes}
+        kept = tuple(each for each in decisions if each.memory not in held)
+        self.decisions += kept
+        return Decided(kept=kept, clashes=tuple(clashes))
+
+    async def write_out(self, folder: Path, memories: Sequence[str]) -> str:
+        self.exported.append((folder, memories))
+        return f"{len(memories)} in {folder}"
+
+    async def take_in(self, paths: Sequence[Path]) -> str:
+        return f"1 new memory from {paths[0]}"
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
 
     def state(self, memory: str) -> ReviewState | None:
         found = [decision.state for decision in self.decisions if decision.memory == memory]

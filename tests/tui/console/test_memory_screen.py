@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from textual.pilot import Pilot
+
 from core.memory.entry import ReviewState
 from tests.streams import run_events
 from tests.tui.console.stage import Shelves, console, notices, on_screen, settled, sheet, until
 from tui.console.app import MeritoApp
-from tui.console.screens.dialogs import Words
+from tui.console.screens.dialogs import Confirm, Words
 from tui.console.widgets.search import SearchField
 from tui.console.widgets.shelf import Shelf
 
 
 def shelf(app: MeritoApp) -> Shelf:
     return app.screen_stack[0].query_one(Shelf)
+
+
+async def yes(pilot: Pilot[int]) -> None:
+    """Answer the question that is asked."""
+    app = pilot.app
+    await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen.armed)
+    await pilot.press("y")
+    await settled(pilot)
 
 
 async def test_the_library_lists_every_memory_and_shows_the_chosen_one() -> None:
@@ -34,7 +44,7 @@ async def test_one_key_rejects_and_u_takes_it_back() -> None:
     app = console(room="memory")
     async with app.run_test(size=(200, 60)) as pilot:
         await settled(pilot)
-        memory = shelf(app).chosen.entry.id
+        memory = shelf(app).chosen.id
         await pilot.press("r")
         await settled(pilot)
         assert app.library.state(memory) is ReviewState.REJECTED
@@ -43,7 +53,7 @@ async def test_one_key_rejects_and_u_takes_it_back() -> None:
         await pilot.press("u")
         await settled(pilot)
         assert app.library.state(memory) is ReviewState.APPROVED
-        history = await app.library.history(memory)
+        history = app.library.history(memory)
         assert [decision.remark for decision in history] == ["", "taken back"], "nothing is overwritten"
         assert {decision.who for decision in history} == {"ana"}
 
@@ -78,7 +88,7 @@ async def test_many_are_marked_and_decided_about_at_once() -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
         await pilot.press("space", "space", "space", "r")
-        await settled(pilot)
+        await yes(pilot)
         assert len(app.library.decisions) == 3
         assert not shelf(app).marks
         await pilot.press("u")
@@ -102,15 +112,16 @@ async def test_filters_and_search_narrow_the_list_and_esc_opens_it_again() -> No
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: shelf(app).row_count == 20)
         await pilot.press("p")
-        assert {each.entry.polarity.value for each in shelf(app)._found} == {"negative"}
+        assert {each.polarity.value for each in shelf(app).shown} == {"negative"}
         await pilot.press("escape")
         assert shelf(app).row_count == 20
         await pilot.press("slash")
         await until(pilot, lambda: isinstance(app.focused, SearchField))
         await pilot.press(*"tramway", "enter")
-        assert {each.entry.context.database for each in shelf(app)._found} == {"tramway"}
+        await settled(pilot)
+        assert {each.database for each in shelf(app).shown} == {"tramway"}
         await pilot.press("t")
-        assert len({each.entry.failure for each in shelf(app)._found}) == 1
+        assert len({each.failure for each in shelf(app).shown}) == 1
         await pilot.press("escape")
         assert shelf(app).row_count == 20
 
@@ -133,7 +144,7 @@ async def test_read_only_is_enforced_below_the_interface() -> None:
         await pilot.press("r")
         assert notices(app) == ["This console is read-only: decisions are not possible."]
         screen = app.screen_stack[0]
-        app.start(screen._record(app.library, [object()], [], False))
+        app.start(screen._record(app.library, [(shelf(app).chosen, ReviewState.REJECTED)], ""))
         await settled(pilot)
         assert any("decisions were not recorded" in words for words in notices(app))
 

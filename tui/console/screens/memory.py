@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.containers import Container
 from textual.widget import Widget
 
-from core.memory.entry import ReviewDecision, ReviewState, first_state
+from core.errors import MeritoError
+from core.memory.entry import ReviewState
 from tui.console.actions import Action, bindings_of
-from tui.console.library import Library, Shelved
+from tui.console.kept import Choice
+from tui.console.reviewing import Reviewer, Wanted, counted, told
 from tui.console.screens.base import RoomScreen
+from tui.console.shelves import Library, Shelved
 from tui.console.widgets.entry import Entry
 from tui.console.widgets.keybar import KeyBar
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.shelf import FILTERS, Shelf
+from tui.view.legible import one_line
+
+if TYPE_CHECKING:
+    from textual.widgets import Input
+
+    from stores.library import Decided
 
 _DECIDING = frozenset(
     f"memory.{name}" for name in ("approve", "reject", "restore", "remark", "undo", "mark")
 )
+_BY_MEANING = "~"
+_LOOK = 1.5
+"""Seconds between two looks at what others did to the library."""
+_PAUSE = 0.2
+"""Seconds without a key before a search by meaning begins."""
 
 
 class MemoryScreen(RoomScreen):
@@ -33,13 +49,23 @@ class MemoryScreen(RoomScreen):
     def __init__(self) -> None:
         super().__init__()
         self._loaded_for: object = None
-        self._undo: list[list[tuple[str, ReviewState]]] = []
+        self._reviewer = Reviewer()
 
     def compose_body(self) -> Iterable[Widget]:
         """The list and the sheet."""
         with Container(id="panes"):
             yield Shelf()
             yield Entry()
+
+    def on_mount(self) -> None:
+        """Look at what others do from time to time."""
+        super().on_mount()
+        self.set_interval(_LOOK, self._look)
+
+    async def on_unmount(self) -> None:
+        """End what was started for searching."""
+        if self.library is not None:
+            await self.library.close()
 
     @property
     def library(self) -> Library | None:
@@ -51,15 +77,27 @@ class MemoryScreen(RoomScreen):
         """The list."""
         return self.query_one(Shelf)
 
+    def choices(self) -> dict[str, Choice]:
+        """Whether near-duplicates stand together, with what every room keeps."""
+        return super().choices() | {"together": self.shelf.gathered}
+
+    def take_choices(self, choices: dict[str, Choice]) -> None:
+        """As it was last time."""
+        super().take_choices(choices)
+        self.shelf.gathered = choices.get("together") is True
+
     def refresh_view(self) -> None:
-        """Head and keys; the library is read again when the run has learned something."""
+        """Head and keys; the library is read when it is there, and looked at when the run has learned
+        something."""
         super().refresh_view()
         self.shelf.open_store = self.library is not None
         now = (id(self.library), len(self.session.view.figures.learned))
-        if now != self._loaded_for:
-            self._loaded_for = now
+        before, self._loaded_for = self._loaded_for, now
+        if not isinstance(before, tuple) or before[0] != now[0]:
             self._show_chosen()
             self.action_reload()
+        elif before != now:
+            self._look()
 
     def offers(self, action: Action) -> bool:
         """Decisions are offered where they are allowed and there is something to decide about."""
@@ -76,6 +114,28 @@ class MemoryScreen(RoomScreen):
     async def _load(self, library: Library) -> None:
         self.shelf.fill(await library.entries())
         self._show_chosen()
+        self.console_app.start(self._work_out(library), group="worked out")
+
+    async def _work_out(self, library: Library) -> None:
+        """What takes longer than the list itself: stale memories, then near-duplicates."""
+        self.shelf.know(stale=await library.stale())
+        self._show_chosen()
+        self.shelf.know(groups=await library.groups())
+        self._show_chosen()
+
+    def _look(self) -> None:
+        if self.library is not None and self.app.screen is self:
+            self.console_app.start(self._catch_up(self.library), group="moved")
+
+    async def _catch_up(self, library: Library) -> None:
+        moved = await library.moved()
+        if not moved:
+            return
+        fresh = any(each.id not in self.shelf.every for each in moved)
+        self.shelf.update(moved)
+        self._show_chosen()
+        if fresh:
+            self.console_app.start(self._work_out(library), group="worked out")
 
     def on_listing_moved(self, event: Listing.Moved) -> None:
         """Another memory is under the cursor."""
@@ -88,15 +148,17 @@ class MemoryScreen(RoomScreen):
         self.front("entry")
 
     def _show_chosen(self) -> None:
-        chosen = self.shelf.chosen
-        self.query_one(Entry).show_entry(chosen, self.shelf.empty_words())
-        if chosen is not None and self.library is not None:
-            self.console_app.start(self._show_history(self.library, chosen), group="history")
+        chosen, shelf = self.shelf.chosen, self.shelf
+        sheet = self.query_one(Entry)
+        if chosen is None:
+            sheet.show_nothing(shelf.empty_words())
+        elif self.library is not None:
+            sheet.show_entry(chosen, shelf.stale.get(chosen.id, ()), shelf.size_of(chosen.id))
+            self.console_app.start(self._show_page(self.library, chosen), group="page")
         self.query_one(KeyBar).refresh_keys()
 
-    async def _show_history(self, library: Library, chosen: Shelved) -> None:
-        history = await library.history(chosen.entry.id)
-        self.query_one(Entry).show_history(chosen.entry.id, history)
+    async def _show_page(self, library: Library, chosen: Shelved) -> None:
+        self.query_one(Entry).show_page(await library.page(chosen.id))
 
     def action_decide(self, state: str) -> None:
         """Approve or reject the marked memories, or the chosen one."""
@@ -104,7 +166,7 @@ class MemoryScreen(RoomScreen):
 
     def action_restore(self) -> None:
         """Back to the state in which each began."""
-        self._decide([(each, first_state(each.entry)) for each in self.shelf.targets()], "restored")
+        self._decide([(each, each.began) for each in self.shelf.targets()], "restored")
 
     def action_remark(self, state: str) -> None:
         """Decide with a remark; with no state, add a remark alone."""
@@ -117,56 +179,67 @@ class MemoryScreen(RoomScreen):
                 wanted = [(each, ReviewState(state) if state else each.state) for each in targets]
                 self._decide(wanted, remark.strip())
 
-        what = f"{len(targets)} memories" if len(targets) > 1 else "this memory"
+        what = counted(len(targets)) if len(targets) > 1 else "this memory"
         verb = {"approved": "Approve", "rejected": "Reject"}.get(state, "Remark on")
         self.console_app.ask_words(
             f"{verb} {what}", "enter keeps it with the decision; esc: not", decide
         )
 
+    def _decide(self, wanted: Wanted, remark: str) -> None:
+        """Record decisions; more than one only after a yes."""
+        library = self.library
+        if not wanted or self._refused() or library is None:
+            return
+
+        def record() -> None:
+            self.console_app.start(self._record(library, wanted, remark))
+
+        if len(wanted) == 1:
+            record()
+            return
+        states = " or ".join(sorted({state.value for _, state in wanted}))
+        self.console_app.confirm(
+            f"{counted(len(wanted))}: {states}?", "u takes all of them back at once.", record
+        )
+
+    async def _record(self, library: Library, wanted: Wanted, remark: str) -> None:
+        shelf = self.shelf
+        waited = shelf.chosen is not None and shelf.waits(shelf.chosen)
+        who = self.console_app.who
+        done = await self._reviewer.decide(library, wanted, who, remark, shelf.stale)
+        shelf.marks.clear()
+        await self._show_done(library, done)
+        if waited and done.kept and shelf.chosen is not None and not shelf.waits(shelf.chosen):
+            shelf.next_waiting()
+            self._show_chosen()
+
+    async def _show_done(self, library: Library, done: Decided, *, undoing: bool = False) -> None:
+        """Show what was kept, and what others had decided instead."""
+        shelf = self.shelf
+        kept = {decision.memory for decision in done.kept}
+        clashing = {clash.wanted.memory for clash in done.clashes}
+        shelf.stale = {memory: why for memory, why in shelf.stale.items() if memory not in kept}
+        shelf.clashes = (shelf.clashes - kept) | clashing
+        shelf.marks |= clashing if len(clashing) > 1 else set()
+        shelf.update(await library.moved())
+        self.tell(told(done, undoing=undoing), serious=bool(done.clashes))
+        self._show_chosen()
+
     def action_undo(self) -> None:
         """Take the last decision back: another entry of the history."""
-        if self._refused():
+        if self._refused() or self.library is None:
             return
-        if not self._undo:
+        if not self._reviewer.can_undo:
             self.tell("You have decided nothing here that could be taken back.")
             return
-        before = dict(self._undo.pop())
-        wanted = [(each, before[each.entry.id]) for each in self.shelf.every if each.entry.id in before]
-        self._decide(wanted, "taken back", undoing=True)
+        self.console_app.start(self._take_back(self.library))
 
-    def _decide(
-        self, wanted: Sequence[tuple[Shelved, ReviewState]], remark: str, *, undoing: bool = False
-    ) -> None:
-        if not wanted or self._refused():
-            return
-        decisions = [
-            ReviewDecision(
-                memory=each.entry.id,
-                state=state,
-                who=self.console_app.who,
-                at=time.time(),
-                remark=remark,
-            )
-            for each, state in wanted
-        ]
-        before = [(each.entry.id, each.state) for each, _ in wanted]
-        assert self.library is not None
-        self.console_app.start(self._record(self.library, decisions, before, undoing))
-
-    async def _record(
-        self,
-        library: Library,
-        decisions: Sequence[ReviewDecision],
-        before: list[tuple[str, ReviewState]],
-        undoing: bool,
-    ) -> None:
-        await library.decide(decisions)
-        if not undoing:
-            self._undo.append(before)
-        self.shelf.decided({decision.memory: decision.state for decision in decisions})
-        states = {decision.state.value for decision in decisions}
-        count = f"{len(decisions)} memories" if len(decisions) > 1 else "1 memory"
-        self.tell(f"{count}: {', '.join(sorted(states))}." + ("" if undoing else " u takes it back."))
+    async def _take_back(self, library: Library) -> None:
+        done = await self._reviewer.undo(library, self.shelf.every, self.console_app.who)
+        await self._show_done(library, done, undoing=True)
+        if done.kept:
+            self.shelf.go_to(done.kept[0].memory)
+        self.shelf.know(stale=await library.stale())
         self._show_chosen()
 
     def _refused(self) -> bool:
@@ -181,7 +254,41 @@ class MemoryScreen(RoomScreen):
 
     def action_mark(self) -> None:
         """Mark or unmark the chosen memory, and go on to the next."""
-        self.shelf.mark()
+        if self.shelf.chosen is not None:
+            self.shelf.mark([self.shelf.chosen.id])
+            self.shelf.select(self.shelf.cursor + 1)
+            self._show_chosen()
+
+    def action_mark_shown(self) -> None:
+        """Mark or unmark everything on show."""
+        self.shelf.mark([each.id for each in self.shelf.shown])
+        self.query_one(KeyBar).refresh_keys()
+
+    def action_mark_group(self) -> None:
+        """Mark or unmark the near-duplicates of the chosen memory that are on show."""
+        chosen = self.shelf.chosen
+        if chosen is None:
+            return
+        if not self.shelf.groups:
+            self.tell("Near-duplicates are still being looked for.")
+            return
+        shown = {each.id for each in self.shelf.shown}
+        self.shelf.mark([e.id for e in self.shelf.group_of(chosen.id) if e.id in shown])
+
+    def action_gather(self) -> None:
+        """Near-duplicates together, or everything in its order."""
+        self.shelf.gathered = not self.shelf.gathered
+        self.shelf.filter()
+        self._show_chosen()
+        if self.shelf.gathered and not self.shelf.groups:
+            self.tell(
+                "Near-duplicates are still being looked for; they gather as soon as they are found."
+            )
+
+    def action_waiting(self) -> None:
+        """To the next memory that waits for a decision."""
+        if not self.shelf.next_waiting():
+            self.tell("Nothing on show waits for a decision.")
         self._show_chosen()
 
     def action_clear(self) -> None:
@@ -194,16 +301,124 @@ class MemoryScreen(RoomScreen):
         self.shelf.cycle(FILTERS[name])
         self._show_chosen()
 
+    async def action_meaning(self) -> None:
+        """Open the search field for a search by meaning."""
+        await self.action_search()
+        field = self.query_one("#search")
+        field.value = _BY_MEANING  # type: ignore[attr-defined]
+
+    async def _search_field(self) -> Input:
+        field = await super()._search_field()
+        field.placeholder = "search: words that all occur; ~ and words: what is near in meaning"
+        return field
+
     def search_for(self, words: str) -> None:
-        """Narrow the list to memories that hold every word."""
-        self.shelf.search = words.strip()
-        self.shelf.filter()
+        """Narrow the list to memories that hold every word, or, after a ~, to the nearest in
+        meaning."""
+        words = words.strip()
+        if self.library is None:
+            return
+        found = (
+            self._by_meaning(self.library, words.removeprefix(_BY_MEANING).strip())
+            if words.startswith(_BY_MEANING)
+            else self._by_words(self.library, words)
+        )
+        self.console_app.start(found, group="search")
+
+    async def _by_words(self, library: Library, words: str) -> None:
+        hits = await library.matching(words) if words else None
+        self.shelf.search(f"search: {words}" if words else "", hits)
         self._show_chosen()
+
+    async def _by_meaning(self, library: Library, words: str) -> None:
+        shelf = self.shelf
+        if not words:
+            shelf.search("by meaning: type what it is about", None)
+            return
+        await asyncio.sleep(_PAUSE)
+
+        def far(how: str) -> None:
+            shelf.search(f"by meaning: {how}", None)
+
+        try:
+            hits = await library.alike(words, far)
+        except MeritoError as wrong:
+            shelf.search("by meaning: not possible here", None)
+            self.tell(f"No search by meaning: {one_line(str(wrong), 400)}", serious=True)
+            return
+        shelf.search(f"by meaning: {words}", hits)
+        shelf.select(0)
+        self._show_chosen()
+
+    def action_places(self) -> None:
+        """Choose an episode that taught or used the memory, and replay it."""
+        if self.shelf.chosen is not None and self.library is not None:
+            self.console_app.start(self._replay(self.library, self.shelf.chosen.id))
+
+    async def _replay(self, library: Library, memory: str) -> None:
+        from tui.console.screens.places import ChoosePlace, places_of
+
+        place = await self.app.push_screen_wait(ChoosePlace(places_of(await library.page(memory))))
+        archive = self.console_app.archive
+        if place is None or archive is None:
+            return
+        if place.run not in {run.id for run in await archive.runs()}:
+            self.tell(f"The run {one_line(place.run, 60)} is not in this store: it was imported.")
+            return
+        await self.console_app.replay(place.run, f"q{place.position + 1}")
+
+    def action_export(self) -> None:
+        """Export the marked memories, or all on show."""
+        library, shelf = self.library, self.shelf
+        chosen = [each.id for each in (shelf.targets() if shelf.marks else shelf.shown)]
+        if library is None or not chosen:
+            self.tell("There is no memory to export.")
+            return
+
+        def write(folder: str | None) -> None:
+            if folder and folder.strip():
+                self._write_out(library, Path(folder.strip()).expanduser(), chosen)
+
+        self.console_app.ask_words(f"Export {counted(len(chosen))}", "a folder; esc: not", write)
+
+    def _write_out(self, library: Library, folder: Path, chosen: list[str]) -> None:
+        from core.memory.jsonl import FILES
+
+        async def work() -> None:
+            self.tell(f"Exported {await library.write_out(folder, chosen)}.")
+
+        there = [name for name in FILES.values() if (folder / name).exists()]
+        if there:
+            self.console_app.confirm(
+                f"Replace {' and '.join(there)} there?",
+                f"{folder} holds memories already.",
+                lambda: self.console_app.start(work()),
+            )
+        else:
+            self.console_app.start(work())
+
+    def action_import(self) -> None:
+        """Import memories from a file or a folder."""
+        library = self.library
+        if library is None or self._refused():
+            return
+
+        async def work(path: Path) -> None:
+            self.tell(await library.take_in([path]))
+            await self._catch_up(library)
+
+        def take_in(path: str | None) -> None:
+            if path and path.strip():
+                self.console_app.start(work(Path(path.strip()).expanduser()))
+
+        self.console_app.ask_words(
+            "Import memories", "a file, or a folder that an export wrote; esc: not", take_in
+        )
 
     def action_copy(self) -> None:
         """Copy the revised SQL of the chosen memory."""
-        chosen = self.shelf.chosen
-        if chosen is None:
+        entry = self.query_one(Entry).entry
+        if self.shelf.chosen is None or entry is None:
             self.tell("There is no memory to copy.")
             return
-        self.console_app.copy(chosen.entry.revised_sql, "the revised SQL")
+        self.console_app.copy(entry.revised_sql, "the revised SQL")

@@ -121,10 +121,12 @@ class ReplayScreen(WatchScreen):
         self._read_bookmarks()
         self.watch_other()
         self._play(self.console_app.replay_run == run)
-        self.console_app.start(self._survey(playback), group="survey")
+        place, self.console_app.replay_place = self.console_app.replay_place, ""
+        self.console_app.start(self._survey(playback, place), group="survey")
 
-    async def _survey(self, playback: Playback) -> None:
-        """Read the run to its end, a little at a time, and go where somebody waits to go."""
+    async def _survey(self, playback: Playback, place: str = "") -> None:
+        """Read the run to its end, a little at a time, and go where somebody waits to go; in the end
+        to a place that is asked for by its name."""
         since = perf_counter()
         while self.playback is playback and playback.survey(_READ_AHEAD):
             if perf_counter() - since > _SLICE:
@@ -133,6 +135,7 @@ class ReplayScreen(WatchScreen):
                 await asyncio.sleep(0)
                 since = perf_counter()
         self._arrive()
+        self._go(place)
         self.refresh_view()
 
     def _arrive(self) -> None:

@@ -7,62 +7,81 @@ from datetime import datetime
 from functools import partial
 
 from core.memory.entry import MemoryEntry, ReviewDecision
-from tui.console.ink import ACCENT, BAD, BLANK, QUIET, TITLE, Line, line, rule, sql_lines
-from tui.console.library import Shelved
-from tui.console.widgets.memories import transition
+from stores.shelves import EntryUse
+from tui.console.ink import ACCENT, BAD, BLANK, QUIET, TITLE, WARN, Line, line, rule
+from tui.console.screens.places import use_words
+from tui.console.shelves import Page, Shelved
 from tui.console.widgets.paper import Block, Paper
 from tui.console.widgets.shelf import POLARITY_SIGNS, STATE_SIGNS
+from tui.console.widgets.transition import transition_lines
 from tui.view.legible import legible, one_line
 
 _SCHEMA_LINES = 40
+_USES = 12
 
 
 class Entry(Paper):
-    """The chosen memory."""
+    """The chosen memory. Its page comes a moment after it was chosen; until then the one before
+    stays, so that nothing flickers while a person goes through the list."""
 
     def __init__(self) -> None:
         super().__init__(id="entry", classes="pane")
         self._chosen: Shelved | None = None
-        self._history: dict[str, tuple[ReviewDecision, ...]] = {}
+        self._page: Page | None = None
+        self._stale: tuple[str, ...] = ()
+        self._alike = 1
 
-    def show_entry(self, chosen: Shelved | None, empty: str) -> None:
-        """Draw this memory; `empty` stands where there is none."""
-        changed = chosen is None or self._chosen is None or chosen.entry.id != self._chosen.entry.id
-        self._chosen = chosen
-        if chosen is None:
-            self.show(
-                [
-                    Block(
-                        "empty",
-                        empty,
-                        lambda _width: [line((each, QUIET)) for each in empty.split("\n")],
-                    )
-                ]
-            )
-            return
-        self._show(chosen)
+    @property
+    def entry(self) -> MemoryEntry | None:
+        """The memory on the sheet."""
+        return self._page.entry if self._page is not None else None
+
+    def show_nothing(self, empty: str) -> None:
+        """There is no memory; the words say what to do."""
+        self._chosen = self._page = None
+
+        def words(_width: int) -> list[Line]:
+            return [line((each, QUIET)) for each in empty.split("\n")]
+
+        self.show([Block("empty", empty, words)])
+
+    def show_entry(self, chosen: Shelved, stale: tuple[str, ...], alike: int) -> None:
+        """This memory is chosen; `alike` counts its near-duplicates with itself."""
+        changed = self._chosen is None or chosen.id != self._chosen.id
+        self._chosen, self._stale, self._alike = chosen, stale, alike
+        self._draw_page()
         if changed:
             self.scroll_home(animate=False)
 
-    def show_history(self, memory: str, history: Sequence[ReviewDecision]) -> None:
-        """Add the decisions once they are read."""
-        self._history = {memory: tuple(history)}
-        if self._chosen is not None and self._chosen.entry.id == memory:
-            self._show(self._chosen)
+    def show_page(self, page: Page) -> None:
+        """Everything about the chosen memory has been read."""
+        self._page = page
+        self._draw_page()
 
-    def _show(self, chosen: Shelved) -> None:
-        history = self._history.get(chosen.entry.id, ())
+    def _draw_page(self) -> None:
+        chosen, page = self._chosen, self._page
+        if chosen is None or page is None or page.entry.id != chosen.id:
+            return
+        name, entry = chosen.id, page.entry
         self.show(
             [
-                Block(("head", chosen.entry.id), chosen, partial(_head, chosen)),
-                Block(("history", chosen.entry.id), history, partial(_history, history)),
-                Block(("rest", chosen.entry.id), 0, partial(_rest, chosen.entry)),
+                Block(
+                    ("head", name),
+                    (chosen, self._stale, self._alike),
+                    partial(_head, chosen, entry, self._stale, self._alike),
+                ),
+                Block(("change", name), 0, partial(transition_lines, entry)),
+                Block(("outcome", name), 0, partial(_outcome, entry)),
+                Block(("history", name), page.history, partial(_history, page.history)),
+                Block(("uses", name), page.uses, partial(_uses, page.uses)),
+                Block(("rest", name), 0, partial(_rest, entry)),
             ]
         )
 
 
-def _head(chosen: Shelved, width: int) -> Sequence[Line]:
-    entry = chosen.entry
+def _head(
+    chosen: Shelved, entry: MemoryEntry, stale: tuple[str, ...], alike: int, width: int
+) -> Sequence[Line]:
     sign, sign_style = POLARITY_SIGNS[entry.polarity]
     state_sign, state_style = STATE_SIGNS[chosen.state]
     heading = rule(
@@ -77,23 +96,43 @@ def _head(chosen: Shelved, width: int) -> Sequence[Line]:
         else "not retrieved yet"
     )
     confirmed = "confirmed" if entry.confirmed else "unconfirmed"
-    lines = [
-        heading,
-        line((entry.id, QUIET), (f"  {confirmed}, {used}", QUIET)),
+    beside = f", {alike - 1:,} near-duplicate{'s' if alike > 2 else ''}" if alike > 1 else ""
+    lines = [heading, line((entry.id, QUIET), (f"  {confirmed}, {used}{beside}", QUIET))]
+    if stale:
+        lines.append(line(("! stale: ", f"{WARN} bold"), "its database is no longer what it was:"))
+        lines += [line((one_line(each, 200), WARN), indent=2) for each in stale[:_USES]]
+    lines.append(
         line(
             (f"{one_line(entry.context.database, 80)}  ", ACCENT),
             one_line(entry.context.question, 1_000),
-        ),
-    ]
+        )
+    )
     if entry.context.evidence:
         lines.append(line(("evidence: ", QUIET), one_line(entry.context.evidence, 1_000)))
-    lines += [BLANK, line(("failed", BAD), (" at first:", QUIET)), *sql_lines(entry.context.failed_sql)]
     words = entry.context.status.value.replace("_", " ").lower()
     said = f": {one_line(entry.context.message, 600)}" if entry.context.message else ""
-    lines.append(line((words, BAD), said, indent=2))
-    lines += [BLANK, *transition(entry, indent=0)]
-    if entry.outcome_message:
-        lines.append(line(("says ", QUIET), (one_line(entry.outcome_message, 600), BAD), indent=2))
+    return [*lines, line((words, BAD), said), BLANK]
+
+
+def _outcome(entry: MemoryEntry, _width: int) -> Sequence[Line]:
+    if not entry.outcome_message:
+        return []
+    return [line(("then ", QUIET), (one_line(entry.outcome_message, 600), BAD), indent=2), BLANK]
+
+
+def _uses(uses: Sequence[EntryUse], width: int) -> Sequence[Line]:
+    if not uses:
+        return []
+    lines = [rule(("where it was used", TITLE), width=width, tail=("v replays", QUIET))]
+    for use in uses[:_USES]:
+        what, style = use_words(use.status, use.outcome)
+        where = f"question {use.position + 1:,}, attempt {use.attempt}, run {one_line(use.run, 40)}"
+        lines += [
+            line((f"{when(use.at)}  ", QUIET), (what, style), f"  {where}"),
+            line((one_line(f"{use.database}  {use.question}", 300), QUIET), indent=2),
+        ]
+    if len(uses) > _USES:
+        lines.append(line((f"... and {len(uses) - _USES} more: v lists them", QUIET)))
     return [*lines, BLANK]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import msgspec
 from textual.content import Content
 
 from core.memory.entry import Polarity, ReviewState
 from tui.console.ink import ACCENT, BAD, GOOD, QUIET, WARN, Part, column, ink
-from tui.console.library import Shelved
+from tui.console.shelves import Shelved
 from tui.console.widgets.listing import Listing
 from tui.view.legible import one_line
 
@@ -22,6 +22,8 @@ POLARITY_SIGNS: dict[Polarity, tuple[str, str]] = {
     Polarity.POSITIVE: ("+", GOOD),
     Polarity.NEGATIVE: ("-", BAD),
 }
+STALE = "stale"
+WAITING = "to review"
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -35,120 +37,247 @@ FILTERS: dict[str, Filter] = {
     each.name: each
     for each in (
         Filter("state", lambda shelved: shelved.state.value),
-        Filter("polarity", lambda shelved: shelved.entry.polarity.value),
-        Filter("failure", lambda shelved: shelved.entry.failure.value),
-        Filter("database", lambda shelved: shelved.entry.context.database),
+        Filter("polarity", lambda shelved: shelved.polarity.value),
+        Filter("failure", lambda shelved: shelved.failure),
+        Filter("database", lambda shelved: shelved.database),
+        Filter("run", lambda shelved: shelved.run),
     )
 }
 
 
 class Shelf(Listing):
-    """Memories one a line; `every` holds all, the list what filters and search leave."""
+    """Memories one a line; `every` holds all by id, the list what filters and search leave.
+
+    A memory that is decided about stays where it is until a filter is set again, so that nothing
+    moves under a reviewer's hand.
+    """
 
     def __init__(self) -> None:
         super().__init__(id="shelf", classes="pane")
-        self.every: list[Shelved] = []
-        self.search = ""
+        self.every: dict[str, Shelved] = {}
         self.marks: set[str] = set()
+        self.clashes: set[str] = set()
+        """Memories that somebody else had decided about when a decision was wanted."""
+        self.stale: Mapping[str, tuple[str, ...]] = {}
+        self.groups: Mapping[str, str] = {}
+        self.gathered = False
+        """Whether near-duplicates stand together."""
+        self.searched = ""
+        """The search in words; empty where there is none."""
         self.open_store = False
-        self._found: list[Shelved] = []
+        self.progress = (0, 0)
+        """Reviewed, of how many that are or were to be reviewed, whatever state is filtered by."""
+        self._ids: list[str] = []
+        self._hits: Sequence[str] | frozenset[str] | None = None
         self._filters: dict[str, str] = {}
+        self._sizes: dict[str, int] = {}
         self._loaded = False
 
     @property
     def row_count(self) -> int:
         """Memories on show."""
-        return len(self._found)
+        return len(self._ids)
+
+    @property
+    def shown(self) -> list[Shelved]:
+        """The memories on show, in their order."""
+        return [self.every[memory] for memory in self._ids]
 
     @property
     def chosen(self) -> Shelved | None:
         """The memory under the cursor."""
-        return self._found[self.cursor] if self._found else None
+        return self.every[self._ids[self.cursor]] if self._ids else None
 
     def targets(self) -> list[Shelved]:
         """What a decision is about: the marked memories, or the chosen one."""
-        marked = [each for each in self.every if each.entry.id in self.marks]
+        marked = [each for memory, each in self.every.items() if memory in self.marks]
         return marked or ([self.chosen] if self.chosen is not None else [])
 
-    def fill(self, every: Sequence[Shelved]) -> None:
+    def waits(self, each: Shelved) -> bool:
+        """Whether somebody is asked about it."""
+        return each.state is ReviewState.PENDING or each.id in self.stale
+
+    def group_of(self, memory: str) -> list[Shelved]:
+        """The near-duplicates of a memory, itself among them, whether they are on show or not."""
+        centre = self.groups.get(memory, memory)
+        return [e for i, e in self.every.items() if self.groups.get(i, i) == centre]
+
+    def size_of(self, memory: str) -> int:
+        """How many near-duplicates a memory has, itself counted."""
+        return self._sizes.get(self.groups.get(memory, memory), 1)
+
+    def fill(self, every: Iterable[Shelved]) -> None:
         """Take in the library; the cursor stays on its memory."""
-        self.every, self._loaded = list(every), True
-        self.marks &= {each.entry.id for each in every}
+        self.every, self._loaded = {each.id: each for each in every}, True
+        self.marks &= self.every.keys()
         self.filter()
 
-    def decided(self, states: Mapping[str, ReviewState]) -> None:
-        """Show new states; what no longer fits the filter stays until it is set again."""
-        self.every = [_with(each, states) for each in self.every]
-        self._found = [_with(each, states) for each in self._found]
-        self.marks.clear()
+    def update(self, moved: Sequence[Shelved]) -> None:
+        """Take in what is new or changed. New memories join the list where they fit it."""
+        fresh = any(each.id not in self.every for each in moved)
+        self.every |= {each.id: each for each in moved}
+        if fresh:
+            self.filter()
+        else:
+            self._recount()
+            self.refresh_rows()
+
+    def know(
+        self,
+        *,
+        stale: Mapping[str, tuple[str, ...]] | None = None,
+        groups: Mapping[str, str] | None = None,
+    ) -> None:
+        """Take in what was worked out about the memories."""
+        if stale is not None:
+            self.stale = stale
+        if groups is not None:
+            self.groups = groups
+            self._sizes = {}
+            for centre in groups.values():
+                self._sizes[centre] = self._sizes.get(centre, 0) + 1
+        self.filter()
+
+    def mark(self, memories: Iterable[str]) -> None:
+        """Mark these; where all of them are marked, unmark them."""
+        wanted = set(memories)
+        self.marks = self.marks - wanted if wanted <= self.marks else self.marks | wanted
         self._retitle()
         self.refresh_rows()
-
-    def mark(self) -> None:
-        """Mark or unmark the chosen memory and move on."""
-        if self.chosen is not None:
-            self.marks ^= {self.chosen.entry.id}
-            self.select(self.cursor + 1)
-            self._retitle()
-            self.refresh_rows()
 
     def clear(self) -> None:
         """Remove the marks, or else search and filters."""
         if self.marks:
             self.marks.clear()
         else:
-            self.search, self._filters = "", {}
+            self.searched, self._hits, self._filters = "", None, {}
         self.filter()
 
     def cycle(self, by: Filter) -> None:
         """Narrow to the filter's next value among those there are; after the last, to nothing."""
-        values = ["", *sorted({by.value(each) for each in self.every})]
+        found = {by.value(each) for each in self.every.values()}
+        extra = [WAITING, *([STALE] if self.stale else [])] if by.name == "state" else []
+        values = ["", *extra, *sorted(found)]
         here = self._filters.get(by.name, "")
         following = values[(values.index(here) + 1) % len(values)] if here in values else ""
         self._filters[by.name] = following
         self.filter()
 
+    def search(self, words: str, hits: Sequence[str] | frozenset[str] | None) -> None:
+        """Narrow to these memories; a sequence is also their order. None takes the search away."""
+        self.searched, self._hits = words, hits
+        self.filter()
+
     def filter(self) -> None:
-        """Apply filters and search."""
-        before = self.chosen.entry.id if self.chosen is not None else None
-        wanted = [(FILTERS[name], value) for name, value in self._filters.items() if value]
-        words = self.search.casefold().split()
-        self._found = [
-            each
-            for each in self.every
-            if all(by.value(each) == value for by, value in wanted) and _holds(each, words)
-        ]
-        places = {each.entry.id: index for index, each in enumerate(self._found)}
-        self.select(places.get(before, min(self.cursor, len(self._found) - 1)) if before else 0)
+        """Apply filters, search and order."""
+        before = self.chosen.id if self.chosen is not None else None
+        scope = self._in_scope()
+        state = self._filters.get("state", "")
+        kept = [each for each in scope if self._has_state(each, state)] if state else scope
+        self._count(scope)
+        self._ids = [each.id for each in (self._together(kept) if self.gathered else kept)]
+        places = {memory: index for index, memory in enumerate(self._ids)} if before else {}
+        self.select(places.get(before, min(self.cursor, len(self._ids) - 1)) if before else 0)
         self._retitle()
         self.refresh_rows()
         self.refresh()
 
+    def next_waiting(self) -> bool:
+        """Go to the next memory that waits, from here and then from the top; False where none does."""
+        count = len(self._ids)
+        for step in range(1, count + 1):
+            index = (self.cursor + step) % count
+            if self.waits(self.every[self._ids[index]]):
+                self.select(index, ahead=True)
+                return True
+        return False
+
+    def go_to(self, memory: str) -> None:
+        """Put the cursor on a memory, where it is on show."""
+        if memory in self._ids:
+            self.select(self._ids.index(memory))
+
+    def _in_scope(self) -> list[Shelved]:
+        """What search and all filters but the state's leave."""
+        hits = self._hits
+        if hits is None:
+            found = list(self.every.values())
+        elif isinstance(hits, frozenset):
+            found = [each for memory, each in self.every.items() if memory in hits]
+        else:
+            found = [self.every[memory] for memory in hits if memory in self.every]
+        for name, wanted in self._filters.items():
+            if wanted and name != "state":
+                value = FILTERS[name].value
+                found = [each for each in found if value(each) == wanted]
+        return found
+
+    def _has_state(self, each: Shelved, wanted: str) -> bool:
+        if wanted == WAITING:
+            return self.waits(each)
+        return each.id in self.stale if wanted == STALE else each.state.value == wanted
+
+    def _together(self, found: Sequence[Shelved]) -> list[Shelved]:
+        """Near-duplicates one below the other, the largest groups first."""
+        gathered: dict[str, list[Shelved]] = {}
+        for each in found:
+            gathered.setdefault(self.groups.get(each.id, each.id), []).append(each)
+        by_size = sorted(gathered.values(), key=len, reverse=True)
+        return [each for group in by_size for each in group]
+
+    def _recount(self) -> None:
+        self._count(self._in_scope())
+        self._retitle()
+
+    def _count(self, scope: Sequence[Shelved]) -> None:
+        waiting = sum(self.waits(each) for each in scope)
+        asked = sum(not e.confirmed or e.decisions > 0 or e.id in self.stale for e in scope)
+        self.progress = (asked - waiting, asked)
+
     def row_version(self, index: int) -> Hashable:
-        """State, use and mark are what can change."""
-        each = self._found[index]
-        return (each.entry.id, each.state, each.retrieved, each.helped, each.entry.id in self.marks)
+        """State, use, marks and what was worked out are what can change."""
+        each = self.every[self._ids[index]]
+        flags = (each.id in self.marks, each.id in self.stale, each.id in self.clashes)
+        return (each.id, each.state, each.retrieved, each.helped, flags, self._beside(index))
 
     def row_content(self, index: int, width: int, selected: bool) -> Content:
-        """Mark, polarity, state, type, database, question, use."""
-        each = self._found[index]
-        entry = each.entry
-        sign, sign_style = POLARITY_SIGNS[entry.polarity]
-        state_sign, state_style = STATE_SIGNS[each.state]
+        """Mark, polarity, state, type, database, group, question, use."""
+        each = self.every[self._ids[index]]
+        sign, sign_style = POLARITY_SIGNS[each.polarity]
         left: list[Part] = [
             "▸" if selected else " ",
-            ("*" if entry.id in self.marks else " ", f"{ACCENT} bold"),
+            ("*" if each.id in self.marks else " ", f"{ACCENT} bold"),
             (f"{sign} ", f"{sign_style} bold"),
-            column(f"{state_sign} {each.state.value}", 11, state_style),
+            column(*self._state_words(each)),
         ]
         if width >= 60:
-            left.append(column(entry.failure.value, 16, QUIET))
+            left.append(column(each.failure, 16, QUIET))
         if width >= 84:
-            left.append(column(one_line(entry.context.database, 60), 15, QUIET))
+            left.append(column(one_line(each.database, 60), 15, QUIET))
+        if self.groups:
+            left.append(column(self._beside(index), 5, ACCENT))
         use = column(f" {each.helped}/{each.retrieved}", 7, QUIET, right=True)
         start = ink(*left)
         room = max(1, width - start.cell_length - 7)
-        return ink(start, column(one_line(entry.context.question, 300), room), use)
+        return ink(start, column(one_line(each.question, 300), room), use)
+
+    def _state_words(self, each: Shelved) -> tuple[str, int, str]:
+        sign, style = STATE_SIGNS[each.state]
+        if each.id in self.clashes:
+            return f"! {each.state.value}", 11, f"{BAD} bold"
+        if each.id in self.stale:
+            return f"! {STALE}", 11, f"{WARN} bold"
+        return f"{sign} {each.state.value}", 11, style
+
+    def _beside(self, index: int) -> str:
+        """Size of the group at its first row, a line at the others that stand below it."""
+        memory = self._ids[index]
+        centre = self.groups.get(memory, memory)
+        size = self.size_of(memory)
+        if size < 2:
+            return ""
+        above = self._ids[index - 1] if index and self.gathered else ""
+        return " │" if above and self.groups.get(above, above) == centre else f"≈{size}"
 
     def empty_words(self) -> str:
         """What to do where no memory is on show."""
@@ -164,41 +293,21 @@ class Shelf(Listing):
             return "Reading the library ..."
         if not self.every:
             return (
-                "No memory yet. Each repaired or failed question of a run teaches one:\n  merito demo"
+                "No memory yet. Each repaired or failed question of a run teaches one:\n"
+                "  merito demo\n\n"
+                "i imports some that another store exported."
             )
         return "No memory matches. Press esc to remove search and filters."
 
     def _retitle(self) -> None:
-        pending = sum(each.state is ReviewState.PENDING for each in self.every)
+        reviewed, asked = self.progress
         chosen = [f"{name}: {one_line(value, 40)}" for name, value in self._filters.items() if value]
-        if self.search:
-            chosen.append(f"search: {one_line(self.search, 40)}")
+        if self.searched:
+            chosen.append(one_line(self.searched, 60))
         if self.marks:
-            chosen.append(f"{len(self.marks)} marked")
-        count = f"{len(self._found):,} of {len(self.every):,}"
-        words = " · ".join(chosen) or f"{pending:,} to review · last column: helped/retrieved"
-        self.border_subtitle = Content(f"{count} · {words}")
-
-
-def _with(each: Shelved, states: Mapping[str, ReviewState]) -> Shelved:
-    state = states.get(each.entry.id)
-    return each if state is None else msgspec.structs.replace(each, state=state)
-
-
-def _holds(each: Shelved, words: list[str]) -> bool:
-    if not words:
-        return True
-    entry = each.entry
-    parts = (
-        entry.id,
-        entry.context.question,
-        entry.context.database,
-        entry.context.failed_sql,
-        entry.context.message,
-        entry.revised_sql,
-        entry.failure.value,
-        each.state.value,
-        entry.polarity.value,
-    )
-    text = "\n".join(parts).casefold()
-    return all(word in text for word in words)
+            chosen.append(f"{len(self.marks):,} marked")
+        if self.clashes:
+            chosen.append(f"{len(self.clashes):,} decided by others")
+        done = f"{reviewed:,} of {asked:,} reviewed" if asked else "nothing to review"
+        words = " · ".join(chosen) or "last column: helped/retrieved"
+        self.border_subtitle = Content(f"{len(self._ids):,} of {len(self.every):,} · {done} · {words}")
