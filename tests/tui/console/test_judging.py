@@ -14,6 +14,7 @@ from tui.console.app import MeritoApp
 from tui.console.screens import correct, dialogs
 from tui.console.screens.correct import Correct
 from tui.console.screens.dialogs import Confirm, Words
+from tui.console.screens.run import RunScreen
 from tui.console.widgets import judgebar
 from tui.console.widgets.judgebar import JudgeBar
 
@@ -38,6 +39,21 @@ async def all_wait(app: MeritoApp, pilot, count: int) -> None:
     await until(pilot, lambda: len(waiting(app)) == count)
     await settled(pilot)
     await until(pilot, lambda: app.screen_stack[0].query_one(JudgeBar).armed)
+
+
+async def go(app: MeritoApp, pilot, position: int) -> None:
+    """To the question that waits there, by the key for it, once every dialog is closed."""
+    room = app.screen_stack[0]
+    assert isinstance(room, RunScreen)
+    await until(pilot, lambda: app.screen is room)
+    await until(pilot, lambda: position in {place for place, _ in waiting(app)})
+    await settled(pilot)
+    for _ in range(len(waiting(app)) + 1):
+        if room.queue.position == position:
+            break
+        await pilot.press("n")
+    await settled(pilot)
+    await until(pilot, lambda: room.asked() is not None and room.query_one(JudgeBar).armed)
 
 
 async def editing(app: MeritoApp, pilot) -> Correct:
@@ -85,16 +101,12 @@ async def test_right_wrong_skip_and_correction_reach_their_questions(tmp_path: P
         assert episode is not None
         assert episode.attempts[0].remark == "names, [please]"
         assert "names, [please]" in episode.attempts[1].prompt[-1].content
-        await pilot.press("n")
-        await settled(pilot)
-        app.screen_stack[0].queue.select_position(2)  # type: ignore[attr-defined]
-        await settled(pilot)
+        await go(app, pilot, 2)
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen.armed)
         await pilot.press("y")
         await until(pilot, lambda: (2, 0) not in waiting(app))
-        app.screen_stack[0].queue.select_position(3)  # type: ignore[attr-defined]
-        await settled(pilot)
+        await go(app, pilot, 3)
         screen = await editing(app, pilot)
         screen.editor.text = RIGHT
         await pilot.press("ctrl+r")
@@ -102,8 +114,7 @@ async def test_right_wrong_skip_and_correction_reach_their_questions(tmp_path: P
         assert "Alba" in on_screen(app)
         await pilot.press("y")
         await until(pilot, lambda: not isinstance(app.screen, Correct))
-        app.screen_stack[0].queue.select_position(1)  # type: ignore[attr-defined]
-        await settled(pilot)
+        await go(app, pilot, 1)
         await pilot.press("r")
         await until(pilot, lambda: app.session.view.ended)
         assert outcomes(app) == [
@@ -169,7 +180,7 @@ async def test_typing_on_takes_the_confirmation_back(tmp_path: Path) -> None:
         await until(pilot, lambda: screen.armed)
         await pilot.press("n")
         assert screen.editor.has_focus
-        await pilot.press(*" y")
+        await pilot.press("end", *" y")
         assert isinstance(app.screen, Correct)
         assert screen.editor.text == "SELECT name FROM boat y"
         assert not screen.armed

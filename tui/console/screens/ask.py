@@ -256,7 +256,7 @@ class AskScreen(Judging, RoomScreen):
             self._asking, self._attempt = True, None
             self._session = Session()
             self.query_one(Head).watch_session(self._session)
-            self.console_app.start(self._ask(source, event.value))
+            self.run_worker(self._ask(source, event.value), group="ask", exit_on_error=False)
             event.input.value = ""
             self.front("episode")
             self.refresh_view()
@@ -273,7 +273,7 @@ class AskScreen(Judging, RoomScreen):
             session.failure = one_line(str(wrong), 400) or type(wrong).__name__
             if not self.query_one(AskField).value:
                 self.query_one(AskField).value = text
-            raise
+            self.console_app.trouble(wrong)
         finally:
             self._asking = False
             self.console_app.changed()
