@@ -36,7 +36,7 @@ class _Databases:
 
     def __init__(self, store: Store) -> None:
         self._roots = {
-            run.id: _root(run.settings.root, run.settings.dataset) for run in store.standings()
+            run.record.id: _root(run.settings.root, run.settings.dataset) for run in store.standings()
         }
         self._schemas: dict[Path, Schema | None] = {}
 

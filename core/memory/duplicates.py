@@ -4,8 +4,9 @@ Two memories are near-duplicates where they have the same polarity and failure t
 
 - make the same transition: failed and revised SQL are equal once literals are blanked, and case,
   comments, spacing and closing semicolons are set aside; or
-- make nearly the same one: at least `ALIKE` of the runs of three tokens that either transition has
-  are in both (Jaccard similarity).
+- make the same change in nearly the same query: the tokens that the revision adds and takes away are
+  the same, and at least `ALIKE` of the runs of three tokens that either transition has are in both
+  (Jaccard similarity). Similarity alone would join a lesson with its reverse.
 
 Question and database do not count: a lesson that ten questions taught is one lesson, and whoever
 reviews it sees all ten. A group gathers around its oldest member, and every member is a
@@ -18,6 +19,7 @@ not with its square; a band that a whole library shares is cut to the centres tr
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from zlib import crc32
@@ -45,6 +47,9 @@ _TOKEN = re.compile(
     r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*(?:'|\Z)|\d[\w.]*|[\"`\[]?\w+[\"`\]]?|[^\s\w]", re.DOTALL
 )
 
+Change = tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]
+"""Tokens taken away and added, each with how often."""
+Band = tuple[int, int, tuple[str, Change]]
 Key = tuple[str, tuple[int, ...], tuple[int, ...]]
 
 
@@ -72,7 +77,7 @@ class Grouping:
         self.centres: dict[str, str] = {}
         """Memory -> centre of its group."""
         self._equal: dict[Key, str] = {}
-        self._bands: dict[tuple[int, int, str], list[str]] = {}
+        self._bands: dict[Band, list[str]] = {}
         self._shingles: dict[str, frozenset[int]] = {}
 
     def add(self, transitions: Iterable[Transition]) -> None:
@@ -86,11 +91,12 @@ class Grouping:
         before = anonymous(transition.failed_sql)
         after = anonymous(transition.revised_sql)
         key = (kind, before, after)
+        change = _change(before, after)
         known = self._equal.get(key)
         if known is not None:
             return known
         shingles = frozenset((*_shingles(1, before), *_shingles(2, after)))
-        bands = [(place, band, kind) for place, band in enumerate(_banded(shingles))]
+        bands = [(place, band, (kind, change)) for place, band in enumerate(_banded(shingles))]
         centre = self._alike(shingles, bands)
         self._equal[key] = centre or transition.id
         if centre is not None:
@@ -100,7 +106,7 @@ class Grouping:
             self._bands.setdefault(band, []).append(transition.id)
         return transition.id
 
-    def _alike(self, shingles: frozenset[int], bands: Sequence[tuple[int, int, str]]) -> str | None:
+    def _alike(self, shingles: frozenset[int], bands: Sequence[Band]) -> str | None:
         """The oldest centre among the most similar ones, where one is similar enough."""
         tried: dict[str, float] = {}
         for band in bands:
@@ -118,6 +124,11 @@ def anonymous(sql: str) -> tuple[int, ...]:
     while numbers and numbers[-1] == _SEMICOLON:
         numbers.pop()
     return tuple(numbers)
+
+
+def _change(before: tuple[int, ...], after: tuple[int, ...]) -> Change:
+    had, has = Counter(before), Counter(after)
+    return frozenset((had - has).items()), frozenset((has - had).items())
 
 
 def similarity(one: frozenset[int], other: frozenset[int]) -> float:

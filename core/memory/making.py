@@ -110,7 +110,7 @@ def created(schema_text: str) -> Iterator[tuple[str, str]]:
     """The name of each table or view that a text declares, with its statement and what follows it."""
     starts = list(_CREATE.finditer(schema_text))
     ends = [match.start() for match in starts[1:]] + [len(schema_text)]
-    for match, end in zip(starts, ends, strict=True):
+    for match, end in zip(starts, ends, strict=False):
         yield match[match.lastgroup or 0].replace('""', '"'), schema_text[match.start() : end].strip()
 
 
