@@ -89,16 +89,19 @@ class KeptPool(msgspec.Struct, frozen=True, kw_only=True):
 class Specs:
     """The open file; a context manager. Raises StoreTrouble for whatever is wrong with it."""
 
-    def __init__(self, path: Path, *, create: bool = True) -> None:
-        """Without `create` a missing file is an error and not made by a typo."""
+    def __init__(self, path: Path, *, create: bool = True, read_only: bool = False) -> None:
+        """Without `create` a missing file is an error and not made by a typo. `read_only`: nothing
+        can be written, whoever asks."""
         if not create and not path.exists():
             raise StoreTrouble(
                 f"There are no specifications at {path}.", "Make them with: merito specs build TRAIN"
             )
-        self.path = path
-        _folder_of(path)
+        self.path, self._read_only = path, read_only
+        mode = "ro" if read_only else "rwc" if create else "rw"
+        if create:
+            _folder_of(path)
         with in_words(path, "file of specifications"):
-            uri = f"file:{pathname2url(str(path.resolve()))}?mode=rw{'c' if create else ''}"
+            uri = f"file:{pathname2url(str(path.resolve()))}?mode={mode}"
             self._connection = sqlite3.connect(
                 uri, uri=True, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
             )
@@ -181,6 +184,8 @@ class Specs:
     def pools(self) -> list[KeptPool]:
         """Every pool with its methods, the newest first."""
         found: dict[str, KeptPool] = {}
+        if not self._has_selections:
+            return []
         with in_words(self.path, "file of specifications"):
             rows = self._connection.execute(
                 "SELECT pool, method, count(*), max(at) FROM selection GROUP BY pool, method"
@@ -226,7 +231,9 @@ class Specs:
                 f" {VERSION}.",
                 "Update Merito. The file was not touched.",
             )
-        if version < VERSION:
+        self._has_selections = version >= VERSION
+        if version < VERSION and not self._read_only:
+            self._has_selections = True
             with self._transaction():
                 self._make(_SELECTIONS)
                 execute(f"PRAGMA user_version = {VERSION}")

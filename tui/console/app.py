@@ -35,6 +35,7 @@ from tui.console.widgets.scrollbar import PlainBar
 from tui.view.legible import legible, one_line
 
 if TYPE_CHECKING:
+    from tui.console.selections import Selections
     from tui.console.asker import Asker
 
 _FRAME, _LONGEST_FRAME = 0.1, 0.18
@@ -114,6 +115,8 @@ class MeritoApp(App[int]):
         self.bookmarks = Bookmarks()
         """Those of replays; whoever opens the console on a user's behalf says where they are kept."""
         self.who = who or _user()
+        self.selections: Selections | None = None
+        """Choices that are kept beside the store; whoever opens the console says where."""
         self.asker = None if read_only else asker
         """Puts questions of the user's own; None where none can be put."""
         self._room = room

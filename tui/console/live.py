@@ -15,9 +15,10 @@ from core.run.events import AnyEvent
 from tui.bookmarks import Bookmarks
 from tui.console.app import MeritoApp
 from tui.console.preferences import Preferences, load_preferences
+from tui.console.selections import KeptSelections
 from tui.console.session import Opened
 from tui.console.terminal import run_bounded, stderr_to_log
-from tui.settings import bookmarks_file, log_file, person
+from tui.settings import bookmarks_file, log_file, person, store_path
 from tui.view.plain import summary_lines
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def run_live(opening: OpenLiveRun, order: Order | None = None, *, read_only: boo
         who=who,
         asker=asker,
     )
+    if order is not None:
+        app.selections = KeptSelections(store_path(order.store and str(order.store)))
     run_console(app)
     if app.failure is not None:
         raise app.failure
@@ -175,7 +178,9 @@ def open_console(
         elif run is not None:
             raise UsageMistake(f"There is no store at {path}, so no run {run}.", "Name one: --store.")
         else:
-            run_console(MeritoApp(read_only=read_only, preferences=preferences, asker=asker, who=who))
+            app = MeritoApp(read_only=read_only, preferences=preferences, asker=asker, who=who)
+            app.selections = KeptSelections(path)
+            run_console(app)
     return DONE
 
 
@@ -204,7 +209,7 @@ def _on_store(
     runs = store.runs()
     chosen = store.run(run).id if run is not None else (runs[0].id if runs else None)
     events = None if chosen is None else _watched(store, chosen)
-    return MeritoApp(
+    app = MeritoApp(
         events=events,
         library=StoreLibrary(store),
         archive=StoreArchive(store),
@@ -216,6 +221,8 @@ def _on_store(
         asker=asker,
         who=who,
     )
+    app.selections = KeptSelections(path)
+    return app
 
 
 async def _watched(store: Store, run: str) -> AsyncIterator[AnyEvent]:

@@ -31,6 +31,7 @@ ROOMS: tuple[Room, ...] = (
     Room("replay", "Replay", "tui.console.screens.replay", "ReplayScreen"),
     Room("experiments", "Experiments", "tui.console.screens.experiments", "ExperimentsScreen"),
     Room("ask", "Ask", "tui.console.screens.ask", "AskScreen"),
+    Room("selection", "Selection", "tui.console.screens.selection", "SelectionScreen"),
 )
 """In the order of their number keys."""
 

@@ -24,16 +24,19 @@ from tui.console.ink import (
 )
 from tui.console.widgets.episode import attempt_name
 from tui.console.widgets.paper import Block, Paper
+from tui.console.widgets.selection import drafted_blocks
 from tui.view.difference import changes
 from tui.view.episode_view import AttemptView
 from tui.view.legible import one_line
 
+SELECTION = "selection of the first SQL"
 _LEFT_OUT = 5
 _CHANGES = 6
 
 
 class Memories(Paper):
-    """What memory offered for the selected attempt."""
+    """What memory offered for the selected attempt; for a first SQL that was chosen among candidates,
+    the selection."""
 
     def __init__(self) -> None:
         super().__init__(id="memories", classes="pane")
@@ -43,6 +46,10 @@ class Memories(Paper):
         if attempt is None:
             words = "Select an attempt to see which memories fed it."
             self.show([Block("none", words, lambda _width: [line((words, QUIET), indent=1)])])
+            return
+        self.border_subtitle = SELECTION if attempt.drawn or attempt.selected else ""
+        if attempt.drawn or attempt.selected:
+            self.show(drafted_blocks(attempt.drawn, attempt.selected))
             return
         self.show(_blocks(attempt, budget))
 
