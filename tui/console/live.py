@@ -83,7 +83,7 @@ def run_live(opening: OpenLiveRun, order: Order | None = None, *, read_only: boo
         asker=asker,
     )
     if order is not None:
-        app.selections = KeptSelections(store_path(order.store and str(order.store)))
+        app.selections = KeptSelections(store_path(None if order.store is None else str(order.store)))
     run_console(app)
     if app.failure is not None:
         raise app.failure

@@ -24,11 +24,30 @@ WITH_MEMORIES, WITHOUT = "map-sql", "map-sql-no-memory"
 class Wanted(Protocol):
     """The part of an order that is about candidates."""
 
-    initial: str
-    candidates: int
-    selector: str | None
-    memory_tokens: int | None
-    store: Path | None
+    @property
+    def initial(self) -> str:
+        """greedy or select."""
+        ...
+
+    @property
+    def candidates(self) -> int:
+        """n."""
+        ...
+
+    @property
+    def selector(self) -> str | None:
+        """The method's name, where somebody says."""
+        ...
+
+    @property
+    def memory_tokens(self) -> int | None:
+        """Tokens of memories in a prompt."""
+        ...
+
+    @property
+    def store(self) -> Path | None:
+        """Where memories may be."""
+        ...
 
 
 def drafting_of(order: Wanted) -> Drafting:
