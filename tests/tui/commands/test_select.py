@@ -157,5 +157,5 @@ def test_the_methods_can_be_listed(stage: Stage) -> None:
 
 
 def test_an_unknown_method_is_one_line(stage: Stage) -> None:
-    assert select(stage, AGREED, method="majorty") == 1
+    assert select(stage, AGREED, method="majorty") == 2
     assert "Did you mean 'majority'" in stage.err
