@@ -65,10 +65,10 @@ _COLOURS: dict[str, dict[str, str]] = {
     "merito-projector": {
         "primary": "#003e9c",
         "secondary": "#5a008f",
-        "accent": "#8f2f00",
+        "accent": "#862c00",
         "success": "#00571c",
-        "warning": "#7a3d00",
-        "error": "#a80010",
+        "warning": "#743a00",
+        "error": "#9a000f",
         "foreground": "#000000",
         "background": "#ffffff",
         "surface": "#ffffff",
