@@ -7,7 +7,6 @@ import getpass
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
-from functools import partial
 from inspect import CORO_CREATED, getcoroutinestate
 from pathlib import Path
 from time import monotonic, process_time
@@ -232,12 +231,11 @@ class MeritoApp(App[int]):
             earlier, self._begun[group] = self._begun.get(group), work
             if earlier is not None and getcoroutinestate(earlier) == CORO_CREATED:
                 earlier.close()
-        self.run_worker(
-            partial(self._guarded, work),
-            group=group or "work",
-            exclusive=bool(group),
-            exit_on_error=False,
-        )
+
+        async def guarded() -> None:
+            await self._guarded(work)
+
+        self.run_worker(guarded, group=group or "work", exclusive=bool(group), exit_on_error=False)
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         self._working += 1

@@ -304,11 +304,13 @@ class MemoryScreen(RoomScreen):
     async def action_meaning(self) -> None:
         """Open the search field for a search by meaning."""
         await self.action_search()
-        field = self.query_one("#search")
-        field.value = _BY_MEANING  # type: ignore[attr-defined]
+        field = await self._search_field()
+        field.value, field.cursor_position = _BY_MEANING, len(_BY_MEANING)
 
     async def _search_field(self) -> Input:
         field = await super()._search_field()
+        # What stands there is gone on with, not typed over: a ~ that was put there above all.
+        field.select_on_focus = False
         field.placeholder = "search: words that all occur; ~ and words: what is near in meaning"
         return field
 

@@ -309,5 +309,7 @@ class Shelf(Listing):
         if self.clashes:
             chosen.append(f"{len(self.clashes):,} decided by others")
         done = f"{reviewed:,} of {asked:,} reviewed" if asked else "nothing to review"
-        words = " · ".join(chosen) or "last column: helped/retrieved"
-        self.border_subtitle = Content(f"{len(self._ids):,} of {len(self.every):,} · {done} · {words}")
+        count = f"{len(self._ids):,} of {len(self.every):,}"
+        # The end is what a narrow pane cuts: what a person has just chosen stands before it.
+        parts = [count, *chosen, done] if chosen else [count, done, "last column: helped/retrieved"]
+        self.border_subtitle = Content(" · ".join(parts))
