@@ -100,6 +100,11 @@ class Recording:
         """The run's id."""
         return self.opening.run
 
+    @property
+    def redacted(self) -> bool:
+        """Whether literals, rows and remarks were replaced when it was written."""
+        return self.heading.redacted
+
     def __len__(self) -> int:
         return len(self._offsets)
 

@@ -31,7 +31,7 @@ class Take:
         self.reel = reel
         self.store = store
         """The store that it lies in, where it does, and its events are as stored."""
-        self.redacted = redacted
+        self.redacted = redacted or getattr(reel, "redacted", False)
         """Literals, rows and remarks are replaced."""
 
     def events(self) -> Iterator[AnyEvent]:
@@ -52,6 +52,8 @@ class Take:
 class RedactedReel:
     """A run's events, each redacted as it is read."""
 
+    redacted = True
+
     def __init__(self, take: Take) -> None:
         self._reel = take.reel
         self._redaction = Redaction.of_run(take.events)
@@ -70,7 +72,7 @@ def opened(name: str, store: Path, *, redact: bool = False) -> Iterator[Take]:
     it, or "last". Raises MeritoError where there is none."""
     if means_file(name):
         with Recording.open(name) as recorded:
-            take = Take(recorded.run, recorded, redacted=recorded.heading.redacted)
+            take = Take(recorded.run, recorded, redacted=recorded.redacted)
             yield take.hidden() if redact else take
         return
     with _store(name, store) as open_store:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from core.database.rows import ResultTable
 from core.errors import MeritoError
 from core.memory.entry import ChannelRetrieval, MemoryEntry, ReviewDecision
+from core.memory.jsonl import Reviewed
 from core.models.chat import Message, ModelDescription
 from core.question import Question
 from core.redaction.texts import Words
@@ -84,6 +85,13 @@ class Redaction:
         """The decision without who made it and why."""
         remark = self._words.hidden(decision.remark, "remark")
         return replace(decision, who=self._person(decision.who), remark=remark)
+
+    def reviewed(self, memories: Iterable[Reviewed]) -> list[Reviewed]:
+        """Memories with what people have decided about them, as an export holds them."""
+        return [
+            Reviewed(entry=self.entry(each.entry), reviews=tuple(map(self.decision, each.reviews)))
+            for each in memories
+        ]
 
     def _learn_names(self, event: AnyEvent) -> None:
         if isinstance(event, events.RunStarted):

@@ -206,9 +206,12 @@ async def _searched(opened: Store, inquiry: Any) -> tuple[Retrieval, dict[str, M
 @click.option("--database", help="Only those learned on it.")
 @click.option("--state", type=choice(ReviewState), help="Only those in this review state.")
 @click.option("--run", help="Only what this run taught.")
+@click.option("--redact", is_flag=True, help="Replace literals, values in questions, remarks, names.")
 @options.store
 @as_json
-def export(folder: Path, store: Path | None, as_json: bool, run: str | None, **wanted: Any) -> None:
+def export(
+    folder: Path, store: Path | None, as_json: bool, run: str | None, redact: bool, **wanted: Any
+) -> None:
     """Write memories with their reviews into FOLDER, one a line: positives.jsonl, negatives.jsonl.
 
     Files of these names that are there already are replaced.
@@ -220,6 +223,10 @@ def export(folder: Path, store: Path | None, as_json: bool, run: str | None, **w
     with _open(store) as opened, opened.snapshot():
         entries = opened.entries(EntryFilter(run=run and opened.teaching_run(run), **wanted))
         reviewed = [Reviewed(entry=entry, reviews=tuple(opened.history(entry.id))) for entry in entries]
+    if redact:
+        from core.redaction.redacting import Redaction
+
+        reviewed = Redaction.of_entries(entries).reviewed(reviewed)
     for polarity, count in write(folder, reviewed).items():
         written = {"file": str(folder / FILES[polarity]), "memories": count}
         say(written, as_json, export_line)

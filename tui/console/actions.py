@@ -126,6 +126,8 @@ ACTIONS: tuple[Action, ...] = (
            "Select the attempt after."),
     Action("watch.detail", "enter", "detail", "detail", _WATCH, 9,
            "Open everything about the selected attempt: rows, prompt, answer."),
+    Action("watch.share", "H", "share", "share_run", _WATCH, 0,
+           "Show this run to others: a page or a recording, as it is or redacted."),
     Action("watch.copy_rows", "C", "copy rows", "copy_rows", _WATCH, 0,
            "Copy the result's rows, tab-separated."),
     Action("memory.approve", "a", "approve", "decide('approved')", ("memory",), 1,

@@ -12,7 +12,7 @@ from tui.view.legible import cell_text, legible, one_line
 from tui.view.summary import duration, percent
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The frame `page.html.jinja`, which other templates extend, and the stylesheet `page.css`."""
@@ -33,7 +33,7 @@ def template(name: str, *folders: Path, **filters: Callable[..., Any]) -> Templa
 
 
 @cache
-def _environment(folders: tuple[Path, ...]) -> Any:
+def _environment(folders: tuple[Path, ...]) -> Environment:
     import jinja2
 
     environment = jinja2.Environment(

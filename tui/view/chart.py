@@ -121,7 +121,11 @@ class Chart:
         for snapshot in self._snapshots[: index + 1]:
             rows.update((row.position, row) for row in snapshot.rows)
         last = self._snapshots[index]
-        view.rows = [_copy(rows.get(row.position) or _as_waiting(row)) for row in self._rows_at(rows)]
+        known = rows.get
+        view.rows = [
+            _copy(then) if (then := known(row.position)) else QueueRow(row.position, row.question)
+            for row in self._rows_at(rows)
+        ]
         view.figures = _copied(last.figures)
         for snapshot in self._snapshots[: index + 1]:
             view.figures.learned |= snapshot.learned
@@ -212,14 +216,9 @@ def _copy(row: QueueRow) -> QueueRow:
     )
 
 
-def _as_waiting(row: QueueRow) -> QueueRow:
-    """The row as it stood before its question's turn came."""
-    return QueueRow(row.position, row.question)
-
-
 def _copied(figures: Figures, **changes: object) -> Figures:
     """The same counts, to go on from by themselves."""
     from copy import copy
 
     own = {each.name: copy(getattr(figures, each.name)) for each in fields(figures)}
-    return replace(figures, **(own | changes))  # type: ignore[arg-type]
+    return replace(figures, **(own | changes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -32,7 +33,9 @@ from core.run.events import (
 from core.run.figures import figures_of
 from core.selection.grouped import Candidates, Executed
 from core.selection.selection import Selection
+from stores.store import Store
 from tests.streams import EPOCH, run_events
+from tui.main import run
 
 MARKER = "Zanzibar77"
 
@@ -260,3 +263,21 @@ def test_hostile_text_takes_no_long_time(piece: str) -> None:
     redaction = Redaction.of_run(lambda: events)
     for event in events:
         redaction.event(event)
+
+
+def test_an_export_of_memories_lets_no_marker_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lessons = [e.memory for e in a_full_run() if isinstance(e, EpisodeEnded) and e.memory]
+    decision = ReviewDecision(
+        memory=lessons[0].id, state=ReviewState.REJECTED, who=MARKER, at=EPOCH, remark=MARKER
+    )
+    with Store.open(tmp_path / "s.sqlite", create=True) as store:
+        store.keep(lessons, at=EPOCH, reviews={lessons[0].id: [decision]})
+    for folder, there in (("plain", True), ("hidden", False)):
+        flags = [] if there else ["--redact"]
+        store_flag = ["--store", str(tmp_path / "s.sqlite")]
+        assert run(["memory", "export", str(tmp_path / folder), *store_flag, *flags]) == 0
+        text = "".join(path.read_text() for path in (tmp_path / folder).iterdir())
+        assert (MARKER.casefold() in text.casefold()) is there
+        assert text.count("\n") == len({lesson.id for lesson in lessons})

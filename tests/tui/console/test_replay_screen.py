@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -11,12 +12,14 @@ from core.errors import MeritoError
 from core.run.events import AnyEvent, JudgementAwaited, SqlExecuted
 from tests.streams import EPOCH, run_events
 from tests.tui.console.stage import Annals, console, notices, on_screen, replaced, settled, until
+from tests.tui.console.test_hostile_text import EVERYTHING, poisoned
 from tui.bookmarks import Bookmark, Bookmarks
 from tui.console.app import MeritoApp
 from tui.console.screens.bookmarks import BookmarkList, ChooseBookmark
 from tui.console.screens.dialogs import Words
 from tui.console.screens.replay import ReplayScreen
 from tui.console.screens.runs import ChooseRun
+from tui.console.screens.share import Share
 from tui.console.widgets.transport import BOOKMARK, Transport, signs_of
 from tui.view.chart import Mark
 from tui.view.playback import Playback
@@ -383,6 +386,56 @@ async def test_a_run_that_cannot_be_read_to_its_end_is_played_as_far_as_it_can()
         assert "The disk is gone." in notices(app)[-1]
         await pilot.press("n")
         assert playing(app).view.live == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("p", "merito-run-1.html"),
+        ("P", "merito-run-1-redacted.html"),
+        ("r", "merito-run-1.jsonl.gz"),
+        ("R", "merito-run-1-redacted.jsonl.gz"),
+    ],
+)
+async def test_a_run_is_written_for_others_by_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = console(room="replay")
+    async with app.run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        for _ in range(2):
+            await pilot.press("H")
+            await until(pilot, lambda: isinstance(app.screen, Share))
+            await pilot.press(key)
+            await settled(pilot)
+        assert notices(app)[-2] == f"Wrote {name}"
+        assert len(names(tmp_path)) == 2, "the second takes another name"
+        await pilot.press("H")
+        await until(pilot, lambda: isinstance(app.screen, Share))
+        await pilot.press("escape")
+        await settled(pilot)
+        assert len(names(tmp_path)) == 2
+
+
+def names(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+async def test_a_picture_is_saved_from_a_replay_of_hostile_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = console(poisoned(EVERYTHING), room="replay")
+    async with app.run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await pilot.press("dollar_sign", "S")
+        await settled(pilot)
+    (picture,) = names(tmp_path)
+    root = ElementTree.parse(picture).getroot()
+    assert {each.tag.rpartition("}")[2] for each in root.iter()} <= {
+        "svg", "style", "defs", "clipPath", "rect", "g", "text", "circle",
+    }  # fmt: skip
 
 
 async def test_with_no_run_every_key_says_so() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
+from pathlib import Path
 
 from textual.containers import Container
 from textual.content import Content
@@ -10,12 +12,14 @@ from textual.widget import Widget
 
 from tui.console.actions import Action
 from tui.console.screens.base import RoomScreen
+from tui.console.screens.share import Share, written
 from tui.console.widgets.episode import Episode, attempt_name
 from tui.console.widgets.head import Head
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.memories import Memories
 from tui.console.widgets.paper import Paper
 from tui.console.widgets.queue import Queue
+from tui.replaying import Take
 from tui.view.episode_view import AttemptView, EpisodeView
 from tui.view.legible import cell_text, one_line
 
@@ -214,6 +218,25 @@ class WatchScreen(RoomScreen):
         rows = [result.columns, *([cell_text(cell, 10_000) for cell in row] for row in result.rows)]
         text = "\n".join("\t".join(str(cell) for cell in row) for row in rows)
         self.console_app.copy(text, f"{len(result.rows)} rows")
+
+    def action_share_run(self) -> None:
+        """Write the run, as far as it is stored, for somebody else."""
+        run = self.session.view.figures.run
+        if not run or self.console_app.archive is None:
+            self.tell("There is no stored run to share.")
+            return
+        self.app.push_screen(Share(), lambda key: self._share_as(run, key))
+
+    def _share_as(self, run: str, key: str | None) -> None:
+        if key is not None:
+            self.console_app.start(self._write_for_others(run, key), group="share")
+
+    async def _write_for_others(self, run: str, key: str) -> None:
+        archive = self.console_app.archive
+        if archive is not None:
+            take = Take(run, await archive.reel(run))
+            path = await asyncio.to_thread(written, take, key, Path.cwd())
+            self.tell(f"Wrote {path.name}")
 
     def search_for(self, words: str) -> None:
         """Narrow the queue."""

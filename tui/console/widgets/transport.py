@@ -121,8 +121,8 @@ class Transport(Widget, can_focus=True):
             cells[cell] = sign
         for bookmark in self._bookmarks:
             cells[cell_of(bookmark.place, len(playback), width)] = (BOOKMARK, f"{ACCENT} bold")
-        sign, style = cells[head]
-        cells[head] = (HEAD if sign in "━╌" else sign, f"{style} reverse")
+        there, style = cells[head]
+        cells[head] = (HEAD if there in "━╌" else there, f"{style} reverse")
         return list(cells)
 
     def _words(self, playback: Playback, width: int) -> Content:
