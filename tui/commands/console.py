@@ -35,6 +35,7 @@ def command(
       merito console --root databases/ --as ana
       merito console 20260901-1015 --read-only
     """
+    import gc
     import os
     import sys
 
@@ -47,6 +48,8 @@ def command(
             "The console needs a terminal.",
             "In a pipe, use: merito replay RUN --plain, merito memory list.",
         )
+    # Five hundred modules are imported before the first paint, and nothing of them is garbage.
+    gc.disable()
     from tui.console.live import open_console
 
     path = settings.store_path(str(store) if store else None)

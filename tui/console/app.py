@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import getpass
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -34,8 +35,10 @@ from tui.console.widgets.scrollbar import PlainBar
 from tui.view.legible import legible, one_line
 
 if TYPE_CHECKING:
-    from tui.console.selections import Selections
+    from textual.worker import WorkType
+
     from tui.console.asker import Asker
+    from tui.console.selections import Selections
 
 _FRAME, _LONGEST_FRAME = 0.1, 0.18
 """Seconds between two repaints, on a machine that is quick and on one that is busy."""
@@ -152,6 +155,7 @@ class MeritoApp(App[int]):
                 asyncio.get_running_loop().add_signal_handler(name, self._told_to_leave)
         self.set_keymap(self.preferences.keys.changed)
         await self.switch_mode(self._room)
+        self.call_after_refresh(_collect_again)
         for words in self.preferences.words:
             self.tell(words, serious=True)
         self._reader = asyncio.create_task(self._read())
@@ -235,7 +239,8 @@ class MeritoApp(App[int]):
         async def guarded() -> None:
             await self._guarded(work)
 
-        self.run_worker(guarded, group=group or "work", exclusive=bool(group), exit_on_error=False)
+        working: WorkType[None] = guarded
+        self.run_worker(working, group=group or "work", exclusive=bool(group), exit_on_error=False)
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         self._working += 1
@@ -394,6 +399,12 @@ class MeritoApp(App[int]):
             kept.write()
         except Exception as error:
             self.log_error(error)
+
+
+def _collect_again() -> None:
+    """What was made until the first paint stays until the end: the collector need not look at it."""
+    gc.freeze()
+    gc.enable()
 
 
 def _user() -> str:

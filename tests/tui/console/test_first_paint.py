@@ -24,13 +24,15 @@ HEAVY = (
 )
 
 SCRIPT = """
-import asyncio, json, sys
+import asyncio, gc, json, sys
 from tui.console.app import MeritoApp
 
 async def painted():
     app = MeritoApp()
+    gc.disable()
     async with app.run_test() as pilot:
         await pilot.pause()
+        assert gc.isenabled(), "garbage is collected again from the first paint on"
     return [name for name in sys.argv[1:] if name in sys.modules]
 
 print(json.dumps(asyncio.run(painted())))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.console.stage import console, notices, settled
+from tests.tui.console.stage import console, settled
 from tui.console.kept import Kept
 from tui.console.preferences import Preferences
 from tui.console.rooms import ROOMS
@@ -67,7 +67,7 @@ async def test_choices_of_another_version_do_no_harm(tmp_path: Path) -> None:
             await app.action_room(room.name)
             await settled(pilot)
         assert app.theme == "merito-dark"
-        assert not notices(app)
+        assert not [notice for notice in app._notifications if notice.severity == "error"]
 
 
 def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
