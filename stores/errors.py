@@ -9,11 +9,15 @@ from pathlib import Path
 
 import msgspec
 
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 
 
 class StoreTrouble(MeritoError):
     """The store's file cannot be used as asked."""
+
+
+class NoStore(StoreTrouble, UsageMistake):
+    """There is no file where a store was to be opened."""
 
 
 class StoreInUse(StoreTrouble):

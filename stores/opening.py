@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stores import schema
-from stores.errors import RESTORE, StoreInUse, StoreTrouble, in_words
+from stores.errors import RESTORE, NoStore, StoreInUse, StoreTrouble, in_words
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -103,14 +103,14 @@ def inspect(path: Path) -> int:
 def _inspect_header(path: Path) -> None:
     try:
         if path.is_dir():
-            raise StoreTrouble(f"{path} is a folder, not a store.", "Name a file with --store.")
+            raise NoStore(f"{path} is a folder, not a store.", "Name a file with --store.")
         if path.exists() and not path.is_file():
-            raise StoreTrouble(f"{path} is no file that can hold a store.", "Name one with --store.")
+            raise NoStore(f"{path} is no file that can hold a store.", "Name one with --store.")
         with path.open("rb") as file:
             header = file.read(HEADER)
             size = file.seek(0, os.SEEK_END)
     except FileNotFoundError:
-        raise StoreTrouble(
+        raise NoStore(
             f"There is no store at {path}.",
             "Check the path (--store, MERITO_STORE); 'merito demo' and 'merito run' start a new one.",
         ) from None

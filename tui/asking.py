@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from core.database.files import DatabaseFolder, check_database
-from core.errors import MeritoError
+from core.errors import UsageMistake
 from core.question import Question
 from tui.running import perform
 from tui.session import Order
@@ -31,7 +31,7 @@ def ask(order: Order, text: str, evidence: str, *, plain: bool, as_json: bool) -
 def asked_text(text: str) -> str:
     """A question as it can be stored. Raises MeritoError for an empty one."""
     if not text.strip():
-        raise MeritoError("The question is empty.", "Say what you want to know.")
+        raise UsageMistake("The question is empty.", "Say what you want to know.")
     # A byte that is no UTF-8 reaches us as half a character, which nothing further on can hold.
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -44,7 +44,7 @@ def located(database: str, root: Path | None) -> tuple[str, Path]:
         DatabaseFolder(root).path(database)
         return database, root
     if not path.exists():
-        raise MeritoError(
+        raise UsageMistake(
             f"There is no database {path}.",
             "Name a SQLite file, or a database below a folder with --root.",
         )

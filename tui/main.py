@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import click
 
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 
 COMMANDS = {
     "demo": "A short real run on the sample databases: fail, repair, profit.",
@@ -143,7 +143,7 @@ def run(args: list[str] | None = None) -> int:
         return EXIT_INTERRUPTED
     except MeritoError as wrong:
         click.echo(f"merito: {_printable(str(wrong))}", err=True)
-        return EXIT_FAILURES
+        return EXIT_USAGE if isinstance(wrong, UsageMistake) else EXIT_FAILURES
     except BrokenPipeError:
         # The reader of our pipe has gone (`merito ... | head`): nobody is left to tell.
         sys.stderr.close()

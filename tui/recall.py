@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from core.errors import MeritoError
+from core.errors import UsageMistake
 from core.feedback.verdict import FailureType, Status
 from core.memory.entry import ChannelRetrieval, MemoryEntry, RankedEntry, Retrieval
 from core.question import source_key
@@ -101,7 +101,7 @@ def _policy(strategy: str) -> RetrievalPolicy:
 
     policy = strategy_named(strategy).retrieval
     if policy is None:
-        raise MeritoError(
+        raise UsageMistake(
             f"The strategy '{strategy}' has no memory to search.", "Try --strategy merit."
         )
     return policy

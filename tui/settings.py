@@ -13,7 +13,7 @@ from typing import Any
 
 import platformdirs
 
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def key_rows() -> dict[str, Value]:
     for path in (user_config(), Path("merito.toml")):
         table = _read(path).get(KEYS, {})
         if not isinstance(table, dict):
-            raise MeritoError(f"{path}: [{KEYS}] is no table.", f'Write: [{KEYS}] "run.pause" = "p"')
+            raise UsageMistake(f"{path}: [{KEYS}] is no table.", f'Write: [{KEYS}] "run.pause" = "p"')
         rows |= {name: Value(keys, str(path)) for name, keys in _flat(table)}
     return rows
 
@@ -145,7 +145,9 @@ def store_path(flag: str | None = None) -> Path:
 
 
 def _typed(setting: Setting, raw: Any, source: str) -> Any:
-    wrong = MeritoError(f"{source}: {setting.name} = {raw!r} is not {_wanted(setting)}.", setting.about)
+    wrong = UsageMistake(
+        f"{source}: {setting.name} = {raw!r} is not {_wanted(setting)}.", setting.about
+    )
     try:
         if isinstance(raw, bool) or (setting.kind is str and not isinstance(raw, str)):
             raise ValueError
@@ -174,10 +176,10 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as wrong:
         raise MeritoError(f"{path} cannot be read: {wrong.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
-        raise MeritoError(f"{path} is not valid TOML: {wrong}.", "Mend or remove the file.") from None
+        raise UsageMistake(f"{path} is not valid TOML: {wrong}.", "Mend or remove the file.") from None
     unknown = sorted(set(table) - {*BY_NAME, KEYS})
     if unknown:
-        raise MeritoError(
+        raise UsageMistake(
             f"{path}: there is no setting '{unknown[0]}'.",
             f"Settings: {', '.join(sorted(BY_NAME))}, and the table [{KEYS}].",
         )

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from core.database import opening
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 
 _SUFFIXES = (".sqlite", ".db")
 _NESTED = ("", "database", "dev_databases")
@@ -50,10 +50,10 @@ def check_database(path: Path) -> None:
 def _header(path: Path) -> bytes:
     try:
         if path.is_dir():
-            raise MeritoError(f"{path} is a folder, not a database file.", _inside(path))
+            raise UsageMistake(f"{path} is a folder, not a database file.", _inside(path))
         return opening.read_header(str(path))
     except FileNotFoundError as error:
-        raise MeritoError(f"There is no database {path}.", _beside(path)) from error
+        raise UsageMistake(f"There is no database {path}.", _beside(path)) from error
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
 
@@ -122,7 +122,7 @@ class DatabaseFolder:
 
     def __init__(self, root: Path) -> None:
         if not root.is_dir():
-            raise MeritoError(f"There is no folder {root} with databases.", "Give it with --root DIR.")
+            raise UsageMistake(f"There is no folder {root} with databases.", "Give it with --root DIR.")
         self.root = root
 
     def path(self, db_id: str) -> Path:
@@ -130,7 +130,7 @@ class DatabaseFolder:
         found = self._find(db_id)
         if found is None:
             shown = db_id[:_LONGEST_ID]
-            raise MeritoError(
+            raise UsageMistake(
                 f"There is no database {shown!r} under {self.root}.", self._nearest(shown)
             )
         return found

@@ -13,7 +13,7 @@ from core.datasets.dataset import DataSet, Layout
 from core.datasets.records import STDIN, Record, read_records
 from core.datasets.spider import SPIDER
 from core.datasets.table import TABLE
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 from core.question import Question, Stream
 
 LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD, TABLE)}
@@ -33,7 +33,7 @@ def load(stream: str | Path, *, root: Path | None = None, dataset: str = AUTO) -
     Raises MeritoError, one line that names file, record and field, for anything malformed.
     """
     if dataset not in (AUTO, *LAYOUTS):
-        raise MeritoError(
+        raise UsageMistake(
             f"There is no data set layout '{dataset}'.", f"Choose one of {', '.join((AUTO, *LAYOUTS))}."
         )
     file = _question_file(stream)
@@ -66,13 +66,13 @@ def _question_file(stream: str | Path) -> str | Path:
         return STDIN
     path = Path(stream)
     if not path.exists():
-        raise MeritoError(f"There is no file or folder {path}.", "Check the path.")
+        raise UsageMistake(f"There is no file or folder {path}.", "Check the path.")
     if not path.is_dir():
         return path
     for name in QUESTION_FILES:
         if (path / name).is_file():
             return path / name
-    raise MeritoError(
+    raise UsageMistake(
         f"The folder {path} holds no file of questions.",
         f"Expected one of {', '.join(QUESTION_FILES)}; or name the file itself.",
     )
@@ -82,7 +82,7 @@ def _root(file: str | Path, root: Path | None) -> Path:
     if root is not None:
         return root
     if file == STDIN:
-        raise MeritoError(
+        raise UsageMistake(
             "Questions on standard input do not say where their databases are.", "Give --root DIR."
         )
     return Path(file).parent

@@ -16,7 +16,7 @@ import msgspec
 from core.database.files import DatabaseFolder
 from core.database.rows import Execution, Outcome, Row, published_rows
 from core.database.sandbox import COMPLETE, Sandbox
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 from core.feedback.bird import bird_equal, soft_f1
 from core.feedback.columns import TooHard
 from core.feedback.ending import is_followed
@@ -132,7 +132,7 @@ class Denotation:
         """`golds` is keyed by question id; `deadline` is in seconds. Raises MeritoError for a
         protocol that there is not."""
         if protocol not in PROTOCOLS:
-            raise MeritoError(
+            raise UsageMistake(
                 f"There is no protocol '{protocol}'.", f"Choose one of {', '.join(PROTOCOLS)}."
             )
         self.protocol = PROTOCOLS[protocol]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 from core.models import weights
 from core.models.call import CONTEXT_TOKENS, Deadlines
 from core.models.chat import ChatModel, ModelTrouble
@@ -77,7 +77,7 @@ async def choose(model: str | None = None, terms: Terms | None = None) -> Choice
         return await _automatic(terms)
     engine, _, rest = model.partition(":")
     if engine not in ENGINES or not rest:
-        raise MeritoError(f"'{model}' names no model.", f"Say for example {', '.join(FORMS)}.")
+        raise UsageMistake(f"'{model}' names no model.", f"Say for example {', '.join(FORMS)}.")
     return await ENGINES[engine](rest, terms)
 
 
@@ -153,10 +153,10 @@ def _given(rest: str) -> Path:
     path = Path(rest).expanduser()
     names = ", ".join(f"embedded:{one.name}" for one in weights.KNOWN)
     if not path.is_file():
-        raise MeritoError(f"There is no file {path}.", f"Say {names}, or the path of a GGUF file.")
+        raise UsageMistake(f"There is no file {path}.", f"Say {names}, or the path of a GGUF file.")
     with path.open("rb") as file:
         if file.read(len(GGUF)) != GGUF:
-            raise MeritoError(f"{path} is no GGUF file.", f"Say {names}, or the path of one.")
+            raise UsageMistake(f"{path} is no GGUF file.", f"Say {names}, or the path of one.")
     return path
 
 
@@ -180,7 +180,7 @@ async def _openai(rest: str, _terms: Terms) -> Choice:
 
     address, _, name = rest.partition("#")
     if not _is_address(address):
-        raise MeritoError(
+        raise UsageMistake(
             f"'{address}' is not the address of a server.", f"Say for example {FORMS[-1]}."
         )
     model = OpenAIModel(address, name)

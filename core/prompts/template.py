@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 
 BUILT_IN = Path(__file__).parent / "templates"
 
@@ -160,7 +160,7 @@ def _shows(paragraph: tuple[tuple[bool, str], ...], values: Mapping[str, str]) -
 
 def _own_files(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
-        raise MeritoError(f"There is no folder of prompts at {folder}.", "Name an existing folder.")
+        raise UsageMistake(f"There is no folder of prompts at {folder}.", "Name an existing folder.")
     own = {file.stem: file for file in sorted(folder.glob("*.txt"))}
     for name, file in own.items():
         if name not in FORMS:

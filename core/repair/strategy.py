@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from core.errors import MeritoError
+from core.errors import UsageMistake
 from core.memory.policy import RetrievalPolicy
 from core.prompts.layout import Layout, Shown
 
@@ -153,6 +153,6 @@ def strategy_named(name: str) -> Strategy:
         return STRATEGIES[name]
     near = difflib.get_close_matches(name, STRATEGIES, 1)
     meant = f"Did you mean '{near[0]}'?" if near else ""
-    raise MeritoError(
+    raise UsageMistake(
         f"There is no strategy '{name}'. {meant}".strip(), f"Strategies: {', '.join(STRATEGIES)}."
     )

@@ -233,7 +233,7 @@ def export(
 
 
 @command.command("import", epilog="\b\nExample:\n  merito memory import lessons/")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @options.store
 @as_json
 def import_memories(files: tuple[Path, ...], store: Path | None, as_json: bool) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from core.errors import UsageMistake
+
 if TYPE_CHECKING:
     from core.models.chat import ChatModel
     from core.models.progress import Progress
@@ -92,6 +94,8 @@ Examples:
 @as_json
 def check(model: str | None, as_json: bool) -> None:
     """Load MODEL (or the one that would be chosen), have it answer once, and measure its speed."""
+    if model is not None and not model.strip():
+        raise UsageMistake("An empty text names no model.", "Leave it out to have one chosen.")
     result = asyncio.run(_check(model))
     if as_json:
         _say(result)

@@ -21,7 +21,7 @@ from tui import options
 )
 @click.option(
     "--labels",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(exists=True, path_type=Path, dir_okay=False),
     help="CSV with the columns question and label: true failure types, to judge the classifier by.",
 )
 @options.store

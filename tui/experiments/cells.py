@@ -13,7 +13,7 @@ import msgspec
 from core.datasets.dataset import DataSet
 from core.datasets.loading import load
 from core.datasets.records import STDIN
-from core.errors import MeritoError
+from core.errors import UsageMistake
 from core.experiments.design import Cell, Experiment, sample
 from core.prompts.template import Templates
 from core.question import Stream
@@ -84,7 +84,7 @@ async def study(
     """Design an experiment and open what it needs, the cheap checks first. `order` says all but
     strategy and sequence, `jobs` how much is under way at once. Raises MeritoError."""
     if order.stream == STDIN:
-        raise MeritoError(
+        raise UsageMistake(
             "An experiment reads its questions again for every cell, and standard input only once.",
             "Put the questions into a file.",
         )

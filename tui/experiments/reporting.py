@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 from core.experiments.metrics import RunMetrics, metrics_of
 from core.experiments.report import Report, report_of
 from core.experiments.table import Table
@@ -35,7 +35,7 @@ def named_runs(store: Store, names: Sequence[str], experiments: Sequence[str]) -
     for experiment in experiments:
         found = [each for each in known if each.startswith(f"{experiment}-")]
         if not found:
-            raise MeritoError(
+            raise UsageMistake(
                 f"There is no run of an experiment '{experiment}' in {store.path}.",
                 "'merito bench repair' prints the id; the same command goes on with it.",
             )

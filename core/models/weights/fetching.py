@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 from core.models.progress import Listener, Progress, silent
 from core.models.weights import hub, packages
 from core.models.weights.files import CHUNK, Weights, models_folder, renamed, verify
@@ -76,7 +76,7 @@ def _accept(weights: Weights, fetched: Path, target: Path, listener: Listener) -
 def _copy(weights: Weights, given: Path, folder: Path, listener: Listener) -> Path:
     origin = given / weights.file if given.is_dir() else given
     if not origin.is_file():
-        raise MeritoError(
+        raise UsageMistake(
             f"There is no file {origin}.", f"Say auto, {', '.join(SOURCES)}, or an existing path."
         )
     total = origin.stat().st_size

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from core.errors import MeritoError
+from core.errors import MeritoError, UsageMistake
 from core.models.progress import Listener, Progress, silent
 
 
@@ -63,7 +63,7 @@ def known(name: str) -> Weights:
         if weights.name == name.casefold():
             return weights
     names = " or ".join(weights.name for weights in KNOWN)
-    raise MeritoError(f"There are no known weights named '{name}'.", f"Say {names}.")
+    raise UsageMistake(f"There are no known weights named '{name}'.", f"Say {names}.")
 
 
 def models_folder() -> Path:

@@ -153,7 +153,7 @@ async def test_a_model_that_fails_leaves_what_was_finished(
 
 
 MISTAKES: dict[str, tuple[list[object], int, str]] = {
-    "no such strategy": (["--strategies", "merit,mreit"], 1, "'mreit'"),
+    "no such strategy": (["--strategies", "merit,mreit"], 2, "'mreit'"),
     "no strategy": (["--strategies", ","], 2, "at least one"),
     "no such order": (["--orders", "0,x"], 2, "0,x"),
     "no question": (["--limit", "0"], 2, "--limit"),
@@ -171,7 +171,7 @@ def test_a_mistake_gets_one_clear_line(
 
 
 def test_standard_input_cannot_be_read_for_every_cell(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["bench", "repair", "-", "--root", "."]) == 1
+    assert run(["bench", "repair", "-", "--root", "."]) == 2
     assert "standard input" in capsys.readouterr().err
 
 

@@ -145,7 +145,7 @@ def test_decisions_are_kept_with_who_and_why(memory: Memory, path: Path, store: 
 def test_several_are_decided_together_or_not_at_all(memory: Memory, store: Store) -> None:
     first, second = (entry.id for entry in store.entries()[:2])
     typed = memory("reject", first, "nope")
-    assert typed.code == 1
+    assert typed.code == 2
     assert "There is no memory 'nope'" in typed.err
     assert store.history(first) == []
     assert memory("reject", first, second, first[:9]).code == 0
@@ -233,20 +233,20 @@ def test_audit_finds_what_was_planted(memory: Memory, path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["show", "zzz"], 1, "There is no memory 'zzz'"),
-        (["list", "--run", "zzz"], 1, "There is no run 'zzz'"),
-        (["audit", "zzz"], 1, "There is no run 'zzz'"),
-        (["list", "--store", "typo.sqlite"], 1, "There is no store at typo.sqlite"),
+        (["show", "zzz"], 2, "There is no memory 'zzz'"),
+        (["list", "--run", "zzz"], 2, "There is no run 'zzz'"),
+        (["audit", "zzz"], 2, "There is no run 'zzz'"),
+        (["list", "--store", "typo.sqlite"], 2, "There is no store at typo.sqlite"),
         (["list", "--state", "lost"], 2, "'lost' is not one of"),
         (["approve"], 2, "Missing argument"),
         (["search"], 2, "Missing option '--question'"),
-        (["search", "--question", "x", "--strategy", "iterative"], 1, "has no memory"),
-        (["search", "--question", "x", "--strategy", "merti"], 1, "Did you mean 'merit'?"),
-        (["import", "typo.jsonl"], 1, "typo.jsonl"),
+        (["search", "--question", "x", "--strategy", "iterative"], 2, "has no memory"),
+        (["search", "--question", "x", "--strategy", "merti"], 2, "Did you mean 'merit'?"),
+        (["import", "typo.jsonl"], 2, "typo.jsonl"),
         (["import", "empty.jsonl"], 1, "There is no memory in empty.jsonl."),
         (["import", "latin.jsonl"], 1, "latin.jsonl, line 1: this is not UTF-8 text"),
         (["list", "--store", "latin.jsonl"], 1, "is no Merito store"),
-        (["list", "--store", "/dev/null"], 1, "is no file that can hold a store"),
+        (["list", "--store", "/dev/null"], 2, "is no file that can hold a store"),
     ],
 )
 def test_mistakes_get_one_line(

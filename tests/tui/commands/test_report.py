@@ -247,9 +247,9 @@ def test_the_terminal_sees_no_control_character(
 
 MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "nothing named": ([], 2, "Name a RUN"),
-    "no such run": (["gone"], 1, "'gone'"),
-    "no such experiment": (["--experiment", "x0"], 1, "'x0'"),
-    "labels that are not there": (["plain", "--labels", "none.csv"], 1, "none.csv"),
+    "no such run": (["gone"], 2, "'gone'"),
+    "no such experiment": (["--experiment", "x0"], 2, "'x0'"),
+    "labels that are not there": (["plain", "--labels", "none.csv"], 2, "none.csv"),
     "a file in a file": (["plain", "--html", "s.sqlite/r.html"], 1, "r.html"),
 }
 
