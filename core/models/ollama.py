@@ -134,6 +134,7 @@ class OllamaModel:
             "seed": sampling.seed,
             **DRAWING,
         }
+        begun = False
         try:
             parts: AsyncIterator[ollama.ChatResponse] = await client.chat(
                 model=self.model,
@@ -145,9 +146,10 @@ class OllamaModel:
             )
             async with closed(parts):
                 async for part in parts:
+                    begun = True
                     yield part
         except Exception as error:
-            raise self.server.in_words(error, self.model) from error
+            raise self.server.in_words(error, self.model, begun=begun) from error
 
 
 def _format(sampling: Sampling) -> dict[str, Any] | None:
@@ -218,7 +220,7 @@ class OllamaServer:
             f"{self.who} has no model {model}.", f"Run: merito models pull ollama:{model}"
         )
 
-    def in_words(self, error: Exception, model: str = "") -> ModelTrouble:
+    def in_words(self, error: Exception, model: str = "", *, begun: bool = False) -> ModelTrouble:
         """What the client raised, as trouble that says whether it can pass."""
         import ollama
 
@@ -239,7 +241,7 @@ class OllamaServer:
                 return unreachable(self.who, httpx.ReadTimeout(""), self.deadlines)
             case _:
                 # JSON that is none, or has another shape: the client raises what it stumbles over.
-                return garbage(self.who, str(error))
+                return garbage(self.who, getattr(error, "doc", "") or str(error), begun=begun)
 
     async def _pulled(self, client: ollama.AsyncClient, model: str) -> AsyncGenerator[Progress, None]:
         try:

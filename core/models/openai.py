@@ -168,21 +168,24 @@ class OpenAIModel:
                 if response.status_code != httpx.codes.OK:
                     await response.aread()
                     raise self._refusal(response)
+                if "html" in response.headers.get("content-type", ""):
+                    await response.aread()
+                    raise garbage(self.who, response.text)
                 async for line in response.aiter_lines():
                     field, _, value = line.partition(":")
                     if field != "data":
                         continue
                     if value.strip() == "[DONE]":
                         return
-                    yield self._decoded(value)
+                    yield self._decoded(value, within=True)
         except httpx.HTTPError as error:
             raise unreachable(self.who, error, self._deadlines) from error
 
-    def _decoded(self, value: str) -> dict[str, Any]:
+    def _decoded(self, value: str, *, within: bool = False) -> dict[str, Any]:
         try:
             chunk = msgspec.json.decode(value, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeError) as error:
-            raise garbage(self.who, value) from error
+            raise garbage(self.who, value, begun=within) from error
         if chunk.get("error"):
             raise self._trouble(500, chunk["error"])
         return chunk

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 import httpx
 
-from core.errors import MeritoError
+from core.errors import UsageMistake
 from core.models.call import Deadlines, one_line, sound
 from core.models.chat import Message, ModelTrouble
 
@@ -36,7 +36,7 @@ def is_loopback(address: str) -> bool:
     try:
         host = httpx.URL(address if "://" in address else f"http://{address}").host
     except httpx.InvalidURL as error:
-        raise MeritoError(
+        raise UsageMistake(
             f"'{one_line(address)}' is no address of a server ({error}).",
             "Say for example http://127.0.0.1:11434.",
         ) from error
@@ -83,8 +83,14 @@ def refused(who: str, status: int, said: str) -> ModelTrouble:
     )
 
 
-def garbage(who: str, said: str) -> ModelTrouble:
-    """Something that the protocol does not know."""
+def garbage(who: str, said: str, *, begun: bool = False) -> ModelTrouble:
+    """Something that the protocol does not know. A web page instead of an answer is no stumble: waiting
+    makes no model server of it; within an answer that had `begun` it can pass."""
+    if not begun and said.lstrip()[:15].casefold().startswith(("<!doctype", "<html")):
+        return ModelTrouble(
+            f"{who} answers with a web page, so no model server is there.",
+            "Check the address and its path.",
+        )
     return ModelTrouble(
         f"{who} sent something that the protocol does not know: {one_line(said)}",
         "Check that the address is that of a model server.",

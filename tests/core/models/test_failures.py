@@ -176,3 +176,30 @@ async def test_a_call_has_an_end_however_steadily_it_drips(server: FakeServer) -
         await text_of(model.stream(QUESTION, SAMPLING))
     await asyncio.wait_for(server.hung_up.wait(), 5)
     await model.close()
+
+
+@pytest.mark.parametrize("engine", ["ollama", "openai"])
+async def test_a_web_page_is_no_model_server_and_waiting_makes_none_of_it(engine: str) -> None:
+    page = b"<!DOCTYPE html><html><body>It works!</body></html>"
+    head = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+    )
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head % len(page) + page)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        model: ChatModel = (
+            OllamaModel("qwen2.5-coder:7b", host=address, deadlines=QUICK)
+            if engine == "ollama"
+            else OpenAIModel(address, "named", deadlines=QUICK)
+        )
+        for call in (model.describe(), text_of(model.stream(QUESTION, SAMPLING))):
+            with pytest.raises(ModelTrouble, match="answers with a web page") as caught:
+                await call
+            assert not caught.value.passing
+        await model.close()
