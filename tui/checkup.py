@@ -43,12 +43,16 @@ class Finding:
 
 
 def findings(store: str | None) -> Iterator[Finding]:
-    """Every check's findings, in the table's order; a check that fails is itself a finding."""
+    """Every check's findings, in the table's order; a check that fails is itself a finding. What
+    several checks stumble over, a broken settings file for one, is told once."""
+    told: set[str] = set()
     for name, check in CHECKS:
         try:
             yield from check(store)
         except MeritoError as wrong:
-            yield Finding(name, wrong.problem, WRONG, wrong.mend)
+            if wrong.problem not in told:
+                told.add(wrong.problem)
+                yield Finding(name, wrong.problem, WRONG, wrong.mend)
 
 
 def _python(_store: str | None) -> Iterator[Finding]:
@@ -81,7 +85,29 @@ def _settings(_store: str | None) -> Iterator[Finding]:
     for setting in settings.SETTINGS:
         value = settings.resolve(setting.name)
         shown = value.value if value.value != "" else "(automatic)"
-        yield Finding(f"setting {setting.name}", f"{shown}, from {value.source}")
+        mend = _unknown_name(setting.name, value.value)
+        found = f"{shown}, from {value.source}"
+        yield Finding(f"setting {setting.name}", found, WRONG if mend else OK, mend)
+
+
+def _unknown_name(setting: str, value: object) -> str:
+    """What to do about a setting that names what there is not; empty where it names something."""
+    if setting == "strategy":
+        from core.repair.strategy import strategy_named
+
+        try:
+            strategy_named(str(value))
+        except MeritoError as wrong:
+            return str(wrong)
+    if setting == "theme":
+        from textual.theme import BUILTIN_THEMES
+
+        from themes.palettes import palettes
+
+        names = [palette.name for palette in palettes()]
+        if value not in {*names, *BUILTIN_THEMES}:
+            return f"There is no theme '{value}'. Themes: {', '.join(names)}, and Textual's own."
+    return ""
 
 
 def _keys(_store: str | None) -> Iterator[Finding]:

@@ -53,6 +53,23 @@ def read_pairs(dataset: str, gold: Path, predicted: Path) -> list[Pair]:
     ]
 
 
+def key_notice(dataset: str, predicted: Path) -> str:
+    """What is odd about the keys of a BIRD prediction file, in one line; empty where nothing is. They
+    decide nothing: predictions are paired by their place, as published. Raises MeritoError."""
+    if dataset != "bird":
+        return ""
+    found = parse_json(str(predicted), read_text(predicted))
+    keys = list(found) if isinstance(found, dict) else []
+    odd = [place for place, key in enumerate(keys) if key != str(place)]
+    if not odd:
+        return ""
+    return (
+        f"{predicted}: {len(odd):,} of {len(keys):,} keys are not their place (place {odd[0]} has the"
+        f" key {keys[odd[0]]!r}). Predictions are paired by place, as the published script does; where"
+        " the keys say otherwise, sort the file by them."
+    )
+
+
 _ONE_EACH = "Both need the same questions in the same order, one a line."
 
 Gold = tuple[str, str]

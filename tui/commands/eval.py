@@ -68,10 +68,14 @@ def command(
     """
     import asyncio
 
-    from core.datasets.predictions import read_pairs
+    from core.datasets.predictions import key_notice, read_pairs
     from core.feedback.evaluation import Tally
+    from tui.view.legible import one_line
 
     pairs = read_pairs(dataset, gold, pred)
+    _check_root(root, pairs)
+    if notice := key_notice(dataset, pred):
+        click.echo(f"merito: {one_line(notice, 2 * _LINE)}", err=True)
     tally = Tally(protocol=dataset)
 
     settings = _Settings(dataset, root, deadline, keep_distinct)
@@ -83,6 +87,29 @@ def command(
             asyncio.run(_score(pairs, settings, tally, advance))
         _summarise(tally, _test_cases(root, pairs))
     return 1 if tally.broken else 0
+
+
+def _check_root(root: Path, pairs: list[Pair]) -> None:
+    """Raises UsageMistake where no gold query finds its database: that is one mistake, not one a
+    question."""
+    from core.database.files import DatabaseFolder
+    from core.errors import UsageMistake
+
+    folder = DatabaseFolder(root)
+    named = sorted({pair.db_id for pair in pairs})
+    if any(name in folder for name in named):
+        return
+    there = folder.names()
+    holds = (
+        f"It holds {', '.join(there[:3])}{', ...' if len(there) > 3 else ''}"
+        if there
+        else ("It holds no database")
+    )
+    raise UsageMistake(
+        f"None of the {len(named)} databases that the gold queries name (the first: {named[0]!r}) is"
+        f" under {root}.",
+        f"{holds}; give the right folder with --root.",
+    )
 
 
 async def _score(

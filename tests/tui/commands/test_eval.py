@@ -200,3 +200,25 @@ def test_the_benchmarks_gold_against_itself(
     assert len(decisions) == len(lines)
     assert all(decision["correct"] for decision in decisions)
     assert [decision["index"] for decision in decisions] == list(range(len(lines)))
+
+
+def test_a_root_that_holds_none_of_the_databases_is_one_mistake(evaluate: Evaluation) -> None:
+    gold = "SELECT 1\tshpo\nSELECT 1\tmarket\n" * 20
+    assert evaluate("spider", gold, "SELECT 1\n" * 40) == 2
+    assert evaluate.out == ""
+    assert evaluate.err.count("\n") == 1
+    assert "None of the 2 databases" in evaluate.err
+    assert "shop" in evaluate.err.split("It holds")[1]
+
+
+@pytest.mark.parametrize(
+    ("keys", "odd"), [(("0", "1", "2"), ""), (("0", "2", "1"), "'2'"), (("a", "b", "c"), "'a'")]
+)
+def test_birds_predictions_under_odd_keys_are_told(
+    evaluate: Evaluation, keys: tuple[str, ...], odd: str
+) -> None:
+    pred = dict.fromkeys(keys, f"SELECT name FROM item{SEPARATOR}shop")
+    assert evaluate("bird", "SELECT name FROM item\tshop\n" * 3, pred, "--json") == 0
+    assert [each["correct"] for each in evaluate.decisions()] == [True] * 3
+    assert ("paired by place" in evaluate.err) == bool(odd)
+    assert odd in evaluate.err

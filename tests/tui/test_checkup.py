@@ -1,0 +1,48 @@
+"""`merito doctor`: what is wrong is told, once, with its mend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tui.checkup import NOTE, OK, WRONG, Finding, findings
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder and a user without anything."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("MERITO_OLLAMA_HOST", "127.0.0.1:9")
+    return tmp_path
+
+
+def named(what: str) -> Finding:
+    return next(finding for finding in findings(None) if finding.what == what)
+
+
+def test_a_broken_settings_file_is_told_once(nowhere: Path) -> None:
+    (nowhere / "merito.toml").write_text("budget = [")
+    found = [finding for finding in findings(None) if "merito.toml" in finding.found]
+    assert [finding.state for finding in found] == [WRONG]
+    assert found[0].mend
+
+
+@pytest.mark.parametrize(
+    ("setting", "mend"),
+    [("strategy", "Did you mean 'merit'?"), ("theme", "There is no theme 'mreit'")],
+)
+def test_a_name_that_stands_for_nothing_is_wrong(nowhere: Path, setting: str, mend: str) -> None:
+    (nowhere / "merito.toml").write_text(f'{setting} = "mreit"')
+    finding = named(f"setting {setting}")
+    assert finding.state == WRONG
+    assert mend in finding.mend
+    assert "merito.toml" in finding.found
+
+
+def test_names_that_stand_for_something_are_not(nowhere: Path) -> None:
+    (nowhere / "merito.toml").write_text('theme = "nord"\nstrategy = "merito"')
+    assert named("setting theme").state == named("setting strategy").state == OK
+    assert named("store").state == NOTE
