@@ -37,7 +37,7 @@ class Runs(Listing):
     def row_content(self, index: int, width: int, selected: bool) -> Content:
         """When, how far, why it ended, what it was."""
         run = self.runs[index]
-        ended = run.ended or "cut off"
+        ended = one_line(run.ended, 40) or "cut off"
         start = ink(
             "▸ " if selected else "  ",
             (f"{when(run.began)}  ", QUIET),
