@@ -124,7 +124,7 @@ class MemoryScreen(RoomScreen):
         self._show_chosen()
 
     def _look(self) -> None:
-        if self.library is not None and self.app.screen is self:
+        if self.library is not None and self.is_current:
             self.console_app.start(self._catch_up(self.library), group="moved")
 
     async def _catch_up(self, library: Library) -> None:
