@@ -10,8 +10,8 @@ import msgspec
 from core.database.files import DatabaseFolder, check_database
 from core.errors import UsageMistake
 from core.question import Question
+from tui.order import Order
 from tui.running import perform
-from tui.session import Order
 
 
 def ask(order: Order, text: str, evidence: str, *, plain: bool, as_json: bool) -> int:

@@ -14,9 +14,9 @@ import click
 import sample_dbs
 from core.datasets.loading import load
 from core.errors import MeritoError
+from tui.order import Order
 from tui.replaying import opened
 from tui.running import Began
-from tui.session import Order
 
 BUDGET = 4
 """K of the demonstration: enough for what can be repaired, and nobody waits for the rest."""

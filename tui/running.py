@@ -18,7 +18,8 @@ from tui import settings
 from tui.faces import show_json, show_plain
 from tui.interruption import until_interrupted
 from tui.judging import judging
-from tui.session import Order, Session, new_session, resumed_session
+from tui.order import Order
+from tui.session import Session, new_session, resumed_session
 from tui.view.plain import summary_lines
 
 DONE, FAILURES, INTERRUPTED = 0, 1, 130

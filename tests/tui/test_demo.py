@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tui.demo import order
-from tui.session import dataset_of
+from tui.order import dataset_of
 
 
 def test_every_question_of_the_demonstration_is_there_with_its_gold() -> None:

@@ -96,6 +96,7 @@ USAGE: dict[str, tuple[str, ...]] = {
     "a strategy that is none: search": (
         "memory", "search", "--question", "x", "--strategy", "mreit", *STORE,
     ),
+    "a strategy without a name": ("run", "q.jsonl", "--strategy", ""),
     "a strategy without a memory": (
         "memory", "search", "--question", "x", "--strategy", "iterative", *STORE,
     ),

@@ -30,7 +30,7 @@ def command(database: str, question: str, evidence: str, fresh: bool, **asked: A
       merito ask shop "Which customers never ordered?" --root databases/ --json
     """
     from tui.asking import ask
-    from tui.session import Order
+    from tui.order import Order
 
     order = Order(
         stream=database,

@@ -114,7 +114,7 @@ def repair(
       merito bench repair spider/ --strategies iterative,merit --orders 0,1,2 --limit 60
     """
     from tui.experiments.benching import bench
-    from tui.session import Order
+    from tui.order import Order
 
     order = Order(
         stream=dataset,

@@ -49,8 +49,8 @@ def command(stream: str | None, resume: str | None, **asked: Any) -> int:
       merito run questions.csv --root databases/ --regime execution --json
       merito run --resume 20260901-1015
     """
+    from tui.order import Order
     from tui.running import perform
-    from tui.session import Order
 
     if stream is None and not resume:
         raise click.UsageError("Name a STREAM, or a run to go on with: merito run --resume RUN.")

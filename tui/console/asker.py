@@ -24,7 +24,7 @@ from tui.workbench import Workbench
 if TYPE_CHECKING:
     from stores.store import Store
     from tui.engines import Engines
-    from tui.session import Order
+    from tui.order import Order
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,11 @@ class Asker:
     async def asked(self, source: Source, text: str) -> AsyncGenerator[Opened, None]:
         """A run of this one question. Raises MeritoError for whatever keeps it from beginning; what
         takes long is opened once."""
-        from core.repair.strategy import strategy_named
         from core.run.progress import Progress
-        from tui import settings
         from tui.asking import asked_text
         from tui.console.stored import StoreArchive
-        from tui.session import assembled, dataset_of, run_settings
+        from tui.order import dataset_of, run_settings, strategy_of
+        from tui.session import assembled
 
         question = Question(id="asked", database=source.name, text=asked_text(text))
         order = msgspec.structs.replace(
@@ -127,7 +126,7 @@ class Asker:
             memory="library",
             waits_for_model=False,
         )
-        strategy = strategy_named(order.strategy or settings.value("strategy"))
+        strategy = strategy_of(order)
         dataset = dataset_of(order)
         wanted = run_settings(order, dataset, strategy)
         async with self._lock:
@@ -154,12 +153,12 @@ class Asker:
         return self._store
 
     async def _ready(self, model: str, order: Order) -> Engines:
-        from core.repair.strategy import strategy_named
-        from tui import settings
         from tui.engines import embeds, engines
 
         if self._engines is None:
-            strategy = strategy_named(order.strategy or settings.value("strategy"))
+            from tui.order import strategy_of
+
+            strategy = strategy_of(order)
             at_hand = self._engines_at_hand()
             if at_hand is None or (at_hand.encoder is None and embeds(strategy)):
                 at_hand = await self._stack.enter_async_context(engines(model, strategy))

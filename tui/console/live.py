@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from stores.store import Store
     from tui.console.asker import Asker
     from tui.engines import Engines
+    from tui.order import Order
     from tui.replaying import Take
-    from tui.session import Order
     from tui.workbench import Workbench
 
 DONE, INTERRUPTED = 0, 130
@@ -187,7 +187,7 @@ def open_console(
 def _asker_alone(path: Path, root: Path | None) -> Asker:
     """Puts questions where no run goes on: model and store are opened with the first one."""
     from tui.console.asker import Asker, folders_of
-    from tui.session import Order
+    from tui.order import Order
 
     return Asker(Order(stream="", store=path), folders=folders_of(root))
 

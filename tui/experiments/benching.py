@@ -14,8 +14,8 @@ from tui.experiments.cells import Study, study
 from tui.experiments.reporting import reported, show, stored_metrics
 from tui.experiments.telling import tell, telling
 from tui.interruption import until_interrupted
+from tui.order import Order
 from tui.running import DONE, FAILURES, INTERRUPTED
-from tui.session import Order
 
 
 def bench(

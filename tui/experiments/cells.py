@@ -24,7 +24,8 @@ from stores.runs import RunRecord
 from stores.store import Store
 from tui import settings
 from tui.engines import Engines, engines
-from tui.session import Order, assembled, run_settings, same_model
+from tui.order import Order, run_settings
+from tui.session import assembled, same_model
 
 
 class Study:

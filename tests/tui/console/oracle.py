@@ -17,7 +17,7 @@ from tui.console.app import MeritoApp
 from tui.console.asker import Asker
 from tui.console.session import Opened
 from tui.engines import Engines
-from tui.session import Order
+from tui.order import Order
 from tui.workbench import Workbench
 
 

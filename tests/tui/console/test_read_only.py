@@ -20,7 +20,8 @@ from tests.tui.console.stage import console
 from tui.console import live
 from tui.console.app import MeritoApp
 from tui.console.preferences import Preferences
-from tui.session import Order, new_session
+from tui.order import Order
+from tui.session import new_session
 
 EVENTS = run_events(8)
 MEMORY = next(e.memory.id for e in EVENTS if isinstance(e, EpisodeEnded) and e.memory is not None)

@@ -46,21 +46,27 @@ class Head(Widget):
         return Content("\n").join([first, *figures])
 
     def _first_line(self, width: int) -> Content:
-        parts: list[Part] = [(" MERITO ", f"{TITLE} reverse"), " "]
-        for number, room in enumerate(ROOMS, start=1):
-            here = room.name == self._room
-            click = Style.from_meta({"@click": f"app.room('{room.name}')"})
-            tab = ink((f" {number} {room.title} ", "bold underline" if here else QUIET)).stylize(click)
-            parts.append(tab)
-        left = ink(*parts)
+        left = self._tabs(short=False)
         words, style = state_words(self._session)
         right = ink((words, style), (" · read-only", WARN) if self._read_only else "", " ")
+        if left.cell_length + right.cell_length >= width:
+            left = self._tabs(short=True)
         about = run_words(self._session.view.figures)
         for middle in (ink(*self._bar(), (about, QUIET), "  "), ink(*self._bar()), Content("")):
             gap = width - left.cell_length - middle.cell_length - right.cell_length
             if gap >= 1:
                 return ink(left, " " * gap, middle, right)
         return ink(left, " ", right)
+
+    def _tabs(self, *, short: bool) -> Content:
+        """The rooms with their number keys; `short` cuts the names of those that are not open."""
+        parts: list[Part] = [(" MERITO ", f"{TITLE} reverse"), " "]
+        for number, room in enumerate(ROOMS, start=1):
+            here = room.name == self._room
+            click = Style.from_meta({"@click": f"app.room('{room.name}')"})
+            words = f" {number} {room.title if here or not short else room.title[:3]} "
+            parts.append(ink((words, "bold underline" if here else QUIET)).stylize(click))
+        return ink(*parts)
 
     def _progress(self) -> tuple[int, int]:
         return self._session.view.figures.finished, self._session.view.figures.questions
