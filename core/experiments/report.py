@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 
 import msgspec
 
 from core.experiments import tables
+from core.experiments.along import cost_of, curve_table
 from core.experiments.arms import Arm, Golds, arms_of
 from core.experiments.listings import listings_of
 from core.experiments.metrics import Result, RunMetrics, accuracy_along
@@ -54,6 +56,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     database: str
     text: str
+    gold: str
+    """The right SQL; empty where the data set is not at hand."""
     tellings: tuple[Telling, ...]
 
 
@@ -80,18 +84,20 @@ def report_of(
     golds: Golds | None = None,
     benchmarks: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
+    right_sql: Golds | None = None,
 ) -> Report:
     """Compare runs. The sequence in which they are given changes nothing.
 
     `golds` are hashes for leaving out what memory could have served; `benchmarks` says which data
     sets (by name) are the papers' "spider" and "bird"; `labels` are true failure types by question
-    id, for the classifier. Raises ValueError where there is no run.
+    id, for the classifier; `right_sql` is the gold itself, to be read beside the stories. Raises
+    ValueError where there is no run.
     """
     if not runs:
         raise ValueError("a report needs a run")
     ordered = _in_sequence(runs)
     arms = ordered_arms(ordered, golds or {})
-    stories = tuple(_stories(arms))
+    stories = tuple(_stories(arms, right_sql or {}))
     told = {
         memory
         for story in stories
@@ -104,7 +110,7 @@ def report_of(
         facts=tuple(_facts(ordered)),
         notes=(*CAVEATS, *_notes(ordered, golds)),
         tables=tables.tables_of(arms, benchmarks or {}, labels or {}),
-        listings=listings_of(arms),
+        listings=(*listings_of(arms), curve_table(arms)),
         curves=curves_of(arms),
         points=tuple(point for arm in arms if (point := _point(arm))),
         stories=stories,
@@ -128,7 +134,8 @@ def _facts(runs: Sequence[RunMetrics]) -> list[tuple[str, str]]:
         return ", ".join(dict.fromkeys(str(value) for value in values))
 
     return [
-        ("data set", each([run.settings.dataset for run in runs])),
+        ("data set", each([_name(run.settings.dataset) for run in runs])),
+        ("questions", each([f"{len(run.results):,}" for run in runs])),
         ("model", each([f"{run.model.name} ({run.model.engine})" for run in runs])),
         ("runs", str(len(runs))),
         ("K", each([run.settings.budget for run in runs])),
@@ -139,7 +146,7 @@ def _facts(runs: Sequence[RunMetrics]) -> list[tuple[str, str]]:
 
 
 def _notes(runs: Sequence[RunMetrics], golds: Golds | None) -> list[str]:
-    notes = list(dict.fromkeys(problem for run in runs for problem in run.problems))
+    notes = list(dict.fromkeys(_without_folders(each, run) for run in runs for each in run.problems))
     for run in runs:
         done, uncounted = run.figures.finished, run.cost.uncounted
         if not run.complete:
@@ -150,11 +157,25 @@ def _notes(runs: Sequence[RunMetrics], golds: Golds | None) -> list[str]:
             )
     missing = {run.settings.dataset for run in runs} - set(golds or {})
     notes += [
-        f"The gold of {name} is not at hand: nothing is reported without the questions that memory"
-        " could have served."
+        f"The gold of {_name(name)} is not at hand: nothing is reported without the questions that"
+        " memory could have served."
         for name in sorted(missing)
     ]
     return notes
+
+
+def _name(dataset: str) -> str:
+    """A data set without the folders that lead to it: a report is read elsewhere."""
+    path = PurePath(dataset)
+    return f"{path.parent.name}/{path.name}" if path.suffix and path.parent.name else path.name
+
+
+def _without_folders(problem: str, run: RunMetrics) -> str:
+    path = PurePath(run.settings.dataset)
+    for folder in filter(None, (run.settings.root, str(path), str(path.parent))):
+        if len(folder) > 1:
+            problem = problem.replace(folder, _name(folder))
+    return problem
 
 
 def curves_of(arms: Sequence[Arm]) -> tuple[Curve, ...]:
@@ -174,30 +195,36 @@ def _curve(arm: Arm) -> Curve:
 
 def _point(arm: Arm) -> Point | None:
     right = arm.over_orders(lambda run: run.figures.accuracy_now)
-    cost = arm.over_orders(lambda run: run.cost.evaluated / len(run.judged) if run.judged else None)
+    cost = arm.over_orders(cost_of)
     if right is None or cost is None:
         return None
     return Point(label=arm.label, cost=cost.mean, accuracy=right.mean)
 
 
-def _stories(arms: Sequence[Arm]) -> list[Story]:
+def _stories(arms: Sequence[Arm], right_sql: Golds) -> list[Story]:
     by_question: dict[tuple[str, str], list[Telling]] = {}
+    golds: dict[tuple[str, str], str] = {}
     for arm in arms:
         for run in arm.runs:
             for result in run.judged:
                 key = (result.question.id, result.question.source_key)
                 telling = Telling(label=arm.label, order=run.settings.order_seed, result=result)
                 by_question.setdefault(key, []).append(telling)
+                golds[key] = right_sql.get(run.settings.dataset, {}).get(result.question.id, "")
     parted = [
-        tellings
-        for _, tellings in sorted(by_question.items())
+        (golds[key], tellings)
+        for key, tellings in sorted(by_question.items())
         if len({telling.result.right for telling in tellings}) > 1
     ]
-    return [_story(tellings) for tellings in parted]
+    return [_story(gold, tellings) for gold, tellings in parted]
 
 
-def _story(tellings: Sequence[Telling]) -> Story:
+def _story(gold: str, tellings: Sequence[Telling]) -> Story:
     question = tellings[0].result.question
     return Story(
-        id=question.id, database=question.database, text=question.text, tellings=tuple(tellings)
+        id=question.id,
+        database=question.database,
+        text=question.text,
+        gold=gold,
+        tellings=tuple(tellings),
     )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
+from core.experiments.arms import Arm
 from core.experiments.statistics import Interval, Spread
 
 Value = str | int | float | None
@@ -38,6 +41,20 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
         )
         return [dict.fromkeys(keys) | _record(self.columns, row) for row in self.rows]
 
+    def only(self, columns: Sequence[int]) -> Table:
+        """The table with these columns alone."""
+        return msgspec.structs.replace(
+            self,
+            columns=tuple(self.columns[n] for n in columns),
+            rows=tuple(tuple(row[n] for n in columns) for row in self.rows),
+        )
+
+    @property
+    def telling(self) -> Table:
+        """The table without the columns in which no row has anything."""
+        numbers = range(len(self.columns))
+        return self.only([n for n in numbers if any(row[n] != ABSENT for row in self.rows)])
+
 
 def _record(columns: tuple[str, ...], row: tuple[Cell, ...]) -> dict[str, Value]:
     return {
@@ -45,6 +62,15 @@ def _record(columns: tuple[str, ...], row: tuple[Cell, ...]) -> dict[str, Value]
         for column, cell in zip(columns, row, strict=True)
         for suffix, value in cell.values
     }
+
+
+BEHIND = ("strategy", "questions", "orders")
+"""What every row of a figure begins with: no figure stands without what is behind it."""
+
+
+def behind(arm: Arm) -> tuple[Cell, Cell, Cell]:
+    """Label, questions and orders of an arm."""
+    return words(arm.label), Cell(arm.questions, (("", arm.questions),)), count(len(arm.runs))
 
 
 ABSENT = Cell("-", (("", None),))

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from core.experiments import paper
+from core.experiments.along import stream_table, tradeoff_table
 from core.experiments.arms import Arm, Comparison, compared
+from core.experiments.classifying import classifier_table, failures_table, repaired_table
 from core.experiments.listings import left_out
-from core.experiments.statistics import agreement, spread
-from core.experiments.table import ABSENT, Cell, Table, count, interval, mean, published, words
-from core.feedback.verdict import FailureType
+from core.experiments.table import (
+    ABSENT,
+    BEHIND,
+    Cell,
+    Table,
+    behind,
+    count,
+    interval,
+    mean,
+    published,
+    words,
+)
 
 SEQUENCE = ("none", "iterative", "resample", "reflexion", "dynamic-rag", "merit", "merit-reliability")
 FAMILIES = ("merit", "merito")
@@ -33,26 +43,21 @@ def tables_of(
     arms: Sequence[Arm], benchmarks: Benchmarks, labels: Mapping[str, str]
 ) -> tuple[Table, ...]:
     """All tables that have rows."""
+    benchmark = _benchmark(arms[0], benchmarks)
     every = (
         _accuracy(arms, benchmarks),
         _differences(arms, benchmarks),
         _ablations(arms, benchmarks),
+        stream_table(arms),
         _repairs(arms, benchmarks),
+        tradeoff_table(arms),
         _cost(arms, benchmarks),
-        _failures(arms, benchmarks),
-        _classifier(arms, benchmarks, labels),
+        failures_table(arms, benchmark),
+        repaired_table(arms),
+        classifier_table(arms, benchmark, labels),
         left_out(arms),
     )
     return tuple(table for table in every if table.rows)
-
-
-def _behind(arm: Arm) -> tuple[Cell, Cell, Cell]:
-    """Label, questions and orders: what every row begins with."""
-    counted = Cell(arm.questions, (("", arm.questions),))
-    return words(arm.label), counted, count(len(arm.runs))
-
-
-BEHIND = ("strategy", "questions", "orders")
 
 
 def _benchmark(arm: Arm, benchmarks: Benchmarks) -> str:
@@ -73,7 +78,7 @@ def _accuracy(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
         n = f"{min(left):,}" if len(left) == 1 else f"{min(left):,}-{max(left):,}"
         rows.append(
             (
-                *_behind(arm),
+                *behind(arm),
                 mean(arm.over_orders(lambda run: run.figures.accuracy_initial), scale=100),
                 mean(arm.over_orders(lambda run: run.figures.accuracy_now), scale=100),
                 mean(arm.accuracy_unserved, scale=100),
@@ -175,7 +180,7 @@ def _repairs(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
         theirs = _published(arm, benchmarks)
         rows.append(
             (
-                *_behind(arm),
+                *behind(arm),
                 mean(arm.over_orders(lambda run: len(run.failed_first)), 1),
                 mean(arm.over_orders(lambda run: run.figures.repaired), 1),
                 mean(arm.over_orders(lambda run: run.figures.repaired_with_memory), 1),
@@ -208,7 +213,7 @@ def _cost(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
         theirs = _published(arm, benchmarks)
         rows.append(
             (
-                *_behind(arm),
+                *behind(arm),
                 mean(arm.over_orders(lambda run: run.cost.calls), 1),
                 mean(arm.over_orders(lambda run: run.repairing.calls), 1),
                 mean(arm.over_orders(lambda run: run.cost.sent), 0),
@@ -233,66 +238,3 @@ def _cost(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
         " repair calls stand beside. Evaluated: sent, without what the engine's cache served."
         " Retrieval: embedding of the query included. Paper tokens: prompt and output.",
     )  # fmt: skip
-
-
-def _failures(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
-    """The classifier's composition: at first, and in what stays wrong."""
-    rows = []
-    for arm in arms:
-        for label, attempt in (("first failures", 0), ("still wrong", -1)):
-            failed = [
-                result
-                for run in arm.runs
-                for result in (run.failed_first if attempt == 0 else run.judged)
-                if result.attempts and result.attempts[attempt].failure is not None
-            ]
-            kinds = Counter(result.attempts[attempt].failure for result in failed)
-            cells = [_share(kinds[kind], len(failed)) for kind in FailureType]
-            rows.append((*_behind(arm), words(label), count(len(failed)), *cells))
-    shares = {paper.MISMATCH_SHARE.get(_benchmark(arm, benchmarks)) for arm in arms} - {None}
-    theirs = f" Paper: {shares.pop():.1f} % of Spider's first failures mismatch." if shares else ""
-    return Table(
-        name="failures",
-        title="Failure types, % (all orders together)",
-        columns=(*BEHIND, "of", "failures", *(kind.value for kind in FailureType)),
-        rows=tuple(rows),
-        note=f"As the classifier sees the SQL that failed.{theirs}",
-    )
-
-
-def _share(part: int, whole: int) -> Cell:
-    return Cell(f"{100 * part / whole:.1f}", (("", 100 * part / whole),)) if whole else ABSENT
-
-
-def _classifier(arms: Sequence[Arm], benchmarks: Benchmarks, labels: Mapping[str, str]) -> Table:
-    """Agreement with labels, over the first failures of each arm's first order: the initial
-    predictions are the same in all."""
-    rows = []
-    for arm in arms:
-        run = arm.runs[0]
-        pairs = [
-            (labels[result.question.id], str(result.attempts[0].failure))
-            for result in run.failed_first
-            if result.question.id in labels and result.attempts and result.attempts[0].failure
-        ]
-        found = agreement(pairs)
-        if found is None:
-            continue
-        theirs = paper.CLASSIFIER.get(_benchmark(arm, benchmarks))
-        rows.append(
-            (
-                words(arm.label),
-                count(found.n),
-                count(1),
-                mean(spread([found.accuracy]), scale=100),
-                mean(spread([found.macro_f1]), 3),
-                words(theirs) if theirs else ABSENT,
-            )
-        )
-    return Table(
-        name="classifier",
-        title="Failure classifier against labels",
-        columns=(*BEHIND, "accuracy %", "macro-F1", "paper"),
-        rows=tuple(rows),
-        note="Over the labelled first failures.",
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,19 +12,20 @@ from tui import options
 
 LAZY = {"select": "tui.commands.bench_select"}
 """Benches with a module of their own, imported when they are called."""
+SAMPLE = "sample"
+"""Names the sample databases, where no file or folder is called so."""
 
 
 class Benches(click.Group):
-    """The benches here and those of `LAZY` that are there."""
+    """The benches here and those of `LAZY`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, without an import."""
-        there = [name for name, module in LAZY.items() if importlib.util.find_spec(module)]
-        return [*super().list_commands(ctx), *there]
+        return [*super().list_commands(ctx), *LAZY]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The bench of that name; None where there is none."""
-        if name in LAZY and importlib.util.find_spec(LAZY[name]):
+        if name in LAZY:
             found: click.Command = importlib.import_module(LAZY[name]).command
             return found
         return super().get_command(ctx, name)
@@ -104,18 +105,23 @@ def repair(
     **asked: Any,
 ) -> int:
     """Compare repair strategies on DATASET, which needs gold SQL: a folder in Spider's or BIRD's
-    layout, or a file of questions.
+    layout, a file of questions, or "sample" for the sample databases that Merito brings along.
 
     Initial predictions are made once and shared. Stop it at any moment; the same command goes on,
     and one with more strategies or orders adds to it.
 
     \b
-    Example:
+    Examples:
+      merito bench repair sample --strategies none,iterative,merito --orders 0 --limit 30
       merito bench repair spider/ --strategies iterative,merit --orders 0,1,2 --limit 60
     """
     from tui.experiments.benching import bench
     from tui.order import Order
 
+    if dataset == SAMPLE and not Path(dataset).exists():
+        import sample_dbs
+
+        dataset = str(sample_dbs.folder())
     order = Order(
         stream=dataset,
         root=asked["root"],

@@ -48,7 +48,8 @@ def command(
     from stores.store import Store
     from tui import settings
     from tui.experiments import files
-    from tui.experiments.reporting import named_runs, read_labels, reported, show, stored_metrics
+    from tui.experiments.reporting import named_runs, read_labels, reported, stored_metrics
+    from tui.experiments.terminal import show
 
     if not runs and not experiments:
         raise click.UsageError("Name a RUN, or an experiment: merito report --experiment ID.")

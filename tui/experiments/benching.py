@@ -11,8 +11,9 @@ import click
 from core.models.chat import ModelTrouble
 from core.run.jobs import merged
 from tui.experiments.cells import Study, study
-from tui.experiments.reporting import reported, show, stored_metrics
+from tui.experiments.reporting import reported, stored_metrics
 from tui.experiments.telling import tell, telling
+from tui.experiments.terminal import show
 from tui.interruption import until_interrupted
 from tui.order import Order
 from tui.running import DONE, FAILURES, INTERRUPTED

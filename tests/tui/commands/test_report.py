@@ -17,6 +17,7 @@ from core.run.events import AttemptJudged, RunStarted
 from stores.store import Store
 from tests.streams import HOSTILE, batches, question, run_events, settings
 from tests.tui.commands.test_bench import served, stream, told, words
+from tests.tui.experiments.harbour_study import STRATEGIES
 from tui.experiments import files
 from tui.experiments.reporting import reported, stored_metrics
 from tui.main import run
@@ -88,12 +89,16 @@ async def test_every_figure_is_what_a_query_of_the_store_says(
                 checked += 1
         assert checked == 2 * (5 + len(SUMS))
         _differences(conn, rows)
+        _mcnemar(conn, rows)
         _failures(conn, rows)
+        _repaired(conn, rows)
+        _along(conn, rows)
+        _cost_of_a_question(conn, rows)
         _unserved(conn, rows, stream)
 
 
 RIGHTS = """
-SELECT q.id, r.id, e.outcome IN ('right at once', 'repaired')
+SELECT q.id AS question, r.id AS run, e.outcome IN ('right at once', 'repaired') AS right
 FROM episodes e JOIN questions q USING (run, position) JOIN runs r ON r.id = e.run
 WHERE r.strategy = ?
 """
@@ -110,17 +115,76 @@ def _differences(conn: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
     assert (row["questions"], row["orders"]) == (12, 2)
 
 
+def _mcnemar(conn: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
+    """On the first order alone, by scipy's exact binomial test."""
+    from scipy.stats import binomtest
+
+    (row,) = [each for each in rows if each["table"] == "differences"]
+    counts = conn.execute(
+        f"WITH a AS ({RIGHTS} AND r.id LIKE '%-0-%'), b AS ({RIGHTS} AND r.id LIKE '%-0-%')"
+        " SELECT sum(a.right > b.right), sum(a.right < b.right) FROM a JOIN b USING (question)",
+        (row["first"], row["second"]),
+    ).fetchone()
+    assert counts == (row["only first right"], row["only second right"])
+    assert row["McNemar p"] == pytest.approx(binomtest(counts[0], sum(counts)).pvalue)
+
+
 def _failures(conn: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
+    """Shares by type: of the first failures, which all strategies share, and of the last."""
+    queries = {
+        "first failures": "SELECT failure, count(*) FROM attempts JOIN runs ON runs.id = attempts.run"
+        " WHERE strategy = ? AND attempt = 0 AND failure IS NOT NULL GROUP BY failure",
+        "still wrong": "SELECT failure, count(*) FROM attempts a JOIN runs ON runs.id = a.run"
+        " WHERE strategy = ? AND failure IS NOT NULL AND attempt = (SELECT max(attempt)"
+        " FROM attempts b WHERE b.run = a.run AND b.position = a.position) GROUP BY failure",
+    }
+    checked = [row for row in rows if row["table"] == "failures"]
+    assert [row["strategy"] for row in checked] == ["initial SQL", *STRATEGIES.split(",")]
+    for row in checked:
+        strategy = "iterative" if row["strategy"] == "initial SQL" else row["strategy"]
+        kinds = dict(conn.execute(queries[row["of"]], (strategy,)).fetchall())
+        assert row["failures"] == sum(kinds.values()) > 0
+        for kind, number in kinds.items():
+            assert row[kind] == pytest.approx(100 * number / row["failures"])
+
+
+def _repaired(conn: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
     query = (
-        "SELECT failure, count(*) FROM attempts JOIN runs ON runs.id = attempts.run"
-        " WHERE strategy = ? AND attempt = 0 AND failure IS NOT NULL GROUP BY failure"
+        "SELECT failure, sum(outcome = 'repaired'), count(*) FROM attempts"
+        " JOIN episodes USING (run, position) JOIN runs ON runs.id = attempts.run"
+        " WHERE strategy = ? AND attempt = 0 AND outcome <> 'right at once' GROUP BY failure"
     )
-    for row in rows:
-        if row["table"] == "failures" and row["of"] == "first failures":
-            kinds = dict(conn.execute(query, (row["strategy"],)).fetchall())
-            assert row["failures"] == sum(kinds.values())
-            for kind, number in kinds.items():
-                assert row[kind] == pytest.approx(100 * number / row["failures"])
+    for row in (each for each in rows if each["table"] == "repaired-by-type"):
+        found = conn.execute(query, (row["strategy"],)).fetchall()
+        assert (row["all"], row["all of"]) == tuple(
+            sum(column) for column in list(zip(*found, strict=True))[1:]
+        )
+        for kind, repaired, failed in found:
+            assert (row[kind], row[f"{kind} of"]) == (repaired, failed)
+
+
+def _along(conn: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
+    query = (
+        "SELECT avg(outcome IN ('right at once', 'repaired')) FROM episodes"
+        " JOIN runs ON runs.id = run WHERE strategy = ? AND position < ?"
+    )
+    for row in (each for each in rows if each["table"] == "stream"):
+        places = [int(name.removeprefix("n = ")) for name in row if name.startswith("n = ")]
+        assert places[-1] == 12
+        for n in places:
+            (rate,) = conn.execute(query, (row["strategy"], n)).fetchone()
+            assert row[f"n = {n}"] == pytest.approx(100 * rate)
+
+
+def _cost_of_a_question(conn: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
+    query = (
+        "SELECT count(*), sum(prompt_tokens), sum(output_tokens) FROM calls"
+        " JOIN runs ON runs.id = run WHERE strategy = ?"
+    )
+    for row in (each for each in rows if each["table"] == "tradeoff"):
+        calls, sent, written = conn.execute(query, (row["strategy"],)).fetchone()
+        figures = (row["calls"], row["tokens sent"], row["tokens written"])
+        assert figures == pytest.approx((calls / 24, sent / 24, written / 24))
 
 
 def _unserved(conn: sqlite3.Connection, rows: list[dict[str, Any]], stream: Path) -> None:
@@ -242,7 +306,7 @@ def test_the_terminal_sees_no_control_character(
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "\u202e" not in out
-    assert "<script>" in out
+    assert "<img src=x" in out
 
 
 MISTAKES: dict[str, tuple[list[str], int, str]] = {
