@@ -125,11 +125,16 @@ class Episode:
     async def _initial(self) -> AsyncGenerator[AnyEvent, None]:
         prompt = prompting.initial(self.equipment, self.history.question)
         key = prediction_key(self.equipment.described, prompt, GREEDY)
+        # To the end of the attempt: the answer is stored together with its judgement.
+        async with self.equipment.jobs.first(key):
+            async for event in self._first(prompt, key):
+                yield event
+
+    async def _first(self, prompt: Prompt, key: str) -> AsyncGenerator[AnyEvent, None]:
         drafter, history = self.equipment.drafter, self.history
         if drafter is None or history.greedy is None:
-            async with self.equipment.jobs.first(key):
-                async for event in self._write(0, prompt, GREEDY, key=key):
-                    yield event
+            async for event in self._write(0, prompt, GREEDY, key=key):
+                yield event
         assert history.greedy is not None, "it is kept as it passes"
         sql = history.greedy.sql
         if drafter is not None:
