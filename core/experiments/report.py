@@ -11,6 +11,7 @@ import msgspec
 from core.experiments import tables
 from core.experiments.along import cost_of, curve_table
 from core.experiments.arms import Arm, Golds, arms_of
+from core.experiments.design import order_words
 from core.experiments.listings import listings_of
 from core.experiments.metrics import Result, RunMetrics, accuracy_along
 from core.experiments.table import Table
@@ -138,6 +139,8 @@ def _facts(runs: Sequence[RunMetrics]) -> list[tuple[str, str]]:
         ("questions", each([f"{len(run.results):,}" for run in runs])),
         ("model", each([f"{run.model.name} ({run.model.engine})" for run in runs])),
         ("runs", str(len(runs))),
+        ("orders", each([order_words(run.settings.order_seed) for run in runs])),
+        ("layout", each([run.settings.layout for run in runs])),
         ("K", each([run.settings.budget for run in runs])),
         ("judged by", each([f"{run.settings.regime}, {run.settings.protocol}" for run in runs])),
         ("SQLite", each([run.versions.get("sqlite", "?") for run in runs])),

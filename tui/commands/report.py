@@ -24,6 +24,7 @@ from tui import options
     type=click.Path(exists=True, path_type=Path, dir_okay=False),
     help="CSV with the columns question and label: true failure types, to judge the classifier by.",
 )
+@click.option("--title", help="Of the report; default: what is compared.")
 @options.store
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each row of each table.")
 def command(
@@ -33,6 +34,7 @@ def command(
     markdown: Path | None,
     csv: Path | None,
     labels: Path | None,
+    title: str | None,
     store: Path | None,
     as_json: bool,
 ) -> int:
@@ -57,17 +59,20 @@ def command(
     path = settings.store_path(str(store) if store else None)
     with closing(Store.open(path, mode="read")) as opened, opened.snapshot():
         ids = named_runs(opened, runs, experiments)
-        report = reported(stored_metrics(opened, ids), _title(ids, experiments, bool(runs)), known)
-    show(report, as_json=as_json)
+        report = reported(
+            stored_metrics(opened, ids), title or _title(ids, experiments, bool(runs)), known
+        )
     written = []
     if html:
-        files.write(html, files.page(report))
+        files.write_page(html, report)
         written.append(html)
     if markdown:
-        files.write(markdown, files.markdown(report))
+        files.write_markdown(markdown, report)
         written.append(markdown)
     if csv:
         written += files.write_csv(csv, report)
+    # Files first: whoever reads the rest may stop half-way.
+    show(report, as_json=as_json)
     if not as_json:
         for file in written:
             click.echo(f"Written: {file}")

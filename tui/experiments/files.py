@@ -11,19 +11,28 @@ from core.errors import MeritoError
 from core.experiments.design import order_words
 from core.experiments.report import Report
 from core.experiments.table import Table
+from core.whole_file import whole_file
 from tui.experiments import plots
-from tui.view.legible import legible, one_line
+from tui.view.legible import one_line
 
-TEMPLATES = Path(__file__).parent / "templates"
 STORIES_TOLD = 300
 """Questions told in full on a page; the rest is counted."""
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file. Raises MeritoError where it cannot be written."""
+def write_markdown(path: Path, report: Report) -> None:
+    """Write the tables and notes. Raises MeritoError where they cannot be written."""
+    _write(path, markdown(report))
+
+
+def _write(path: Path, text: str) -> None:
+    _make_folder(path)
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8", "replace"))
+
+
+def _make_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="replace", newline="")
     except OSError as wrong:
         raise MeritoError(
             f"{path} cannot be written: {wrong.strerror}.", "Name another file."
@@ -35,7 +44,7 @@ def write_csv(folder: Path, report: Report) -> list[Path]:
     paths = []
     for table in (*report.tables, *report.listings):
         path = folder / f"{table.name}.csv"
-        write(path, _csv(table))
+        _write(path, _csv(table))
         paths.append(path)
     return paths
 
@@ -53,15 +62,15 @@ def markdown(report: Report) -> str:
     """The tables and notes as Markdown."""
     lines = [f"# {_plain(report.title)}", ""]
     lines += [f"- {_plain(name)}: {_plain(value)}" for name, value in report.facts]
-    for table in report.tables:
+    lines += ["", *(f"- {_plain(note)}" for note in report.notes)]
+    for table in (each.telling for each in report.tables):
         lines += ["", f"## {_plain(table.title)}", "", _row(list(table.columns))]
         lines.append(
             _row(["---:" if _numeric(table, n) else "---" for n in range(len(table.columns))], False)
         )
         lines += [_row([cell.text for cell in row]) for row in table.rows]
         lines += ["", _plain(table.note)] if table.note else []
-    lines += ["", "## Notes", "", *(f"- {_plain(note)}" for note in report.notes)]
-    lines.append(f"- The arms part on {len(report.stories):,} questions.")
+    lines += ["", f"The strategies part on {len(report.stories):,} questions."]
     return "\n".join(lines) + "\n"
 
 
@@ -81,23 +90,24 @@ def _plain(text: str) -> str:
     return "".join(_MARKS.get(character, character) for character in one_line(text))
 
 
-def page(report: Report) -> str:
-    """The whole report as one HTML file: no script, nothing loaded, all text escaped."""
-    import jinja2
+def write_page(path: Path, report: Report) -> None:
+    """Write the whole report as one HTML file: no script, nothing loaded, all text escaped. Raises
+    MeritoError where it cannot be written."""
+    from tui.pages import environment
+    from tui.pages.run_page import sql_markup
 
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"legible": legible, "one_line": one_line, "order": order_words}
+    tables = {table.name: table for table in report.tables}
     shown: dict[str, Any] = {
         "report": report,
-        "stream": plots.stream_plot(report.curves),
-        "cost": plots.cost_plot(report.points),
+        "plots": {
+            **dict.fromkeys(tables),
+            "stream": plots.stream_plot(report.curves),
+            "tradeoff": plots.cost_plot(report.points),
+            "differences": plots.difference_plot(tables.get("differences")),
+        },
         "stories": report.stories[:STORIES_TOLD],
         "untold": max(0, len(report.stories) - STORIES_TOLD),
     }
-    return environment.get_template("report.html.jinja").render(shown)
+    made = environment.template("report.html.jinja", sql=sql_markup, order=order_words)
+    _make_folder(path)
+    environment.write_page(path, made, **shown)

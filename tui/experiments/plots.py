@@ -1,4 +1,4 @@
-"""Two small plots as shapes in an SVG's own coordinates; the page's template draws and escapes them."""
+"""A few plots as shapes in an SVG's own coordinates; the page's template draws and escapes them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Sequence
 import msgspec
 
 from core.experiments.report import Curve, Point
+from core.experiments.table import Table
 
-WIDTH, HEIGHT = 760, 380
-LEFT, RIGHT, TOP, BOTTOM = 56, 230, 16, 44
-"""Margins; the legend stands in the right one."""
+WIDTH, HEIGHT = 1080, 420
+LEFT, RIGHT, TOP, BOTTOM = 56, 380, 16, 48
+"""Margins; labels stand in the right one."""
+FOREST, LINE = 480, 20
+"""Room for the labels of differences, and the height of a line."""
 MOST_POINTS = 400
 """Of one curve: more than its pixels would not be seen."""
 
@@ -24,25 +27,36 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """A curve as `x,y` pairs, or a point."""
+    """A curve as `x,y` pairs, a point, or an interval; and its label, to which a line leads."""
 
     label: str
+    said: str = ""
+    """What stands behind the label, in small."""
     number: int
     """Picks colour and dashes, so that colour is never alone."""
     points: str = ""
     x: float = 0.0
     y: float = 0.0
+    """The point, or where the curve ends."""
+    low: float | None = None
+    high: float | None = None
+    label_x: float = 0.0
+    label_y: float = 0.0
 
 
 class Plot(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that is drawn."""
 
     title: str
+    about: str
+    """What the reader must know to read it."""
     x_title: str
     y_title: str
     x_marks: tuple[Mark, ...]
     y_marks: tuple[Mark, ...]
     shapes: tuple[Shape, ...]
+    zero: float | None = None
+    """Where a line marks that there is no difference."""
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -92,18 +106,29 @@ def stream_plot(curves: Sequence[Curve]) -> Plot | None:
     for number, curve in enumerate(drawn):
         every = max(1, len(curve.values) // MOST_POINTS)
         places = [
-            f"{x.pixel(n)},{y.pixel(min(max(100 * value, y.low), y.high))}"
+            (x.pixel(n), y.pixel(min(max(100 * value, y.low), y.high)))
             for n, value in enumerate(curve.values, start=1)
             if n % every == 0 or n == len(curve.values)
         ]
-        shapes.append(Shape(label=curve.label, number=number, points=" ".join(places)))
+        shapes.append(
+            Shape(
+                label=curve.label,
+                said=f"{100 * curve.values[-1]:.1f} %",
+                number=number,
+                points=" ".join(f"{a},{b}" for a, b in places),
+                x=places[-1][0],
+                y=places[-1][1],
+            )
+        )
     return Plot(
         title="Accuracy along the stream",
+        about="accuracy over the questions judged so far, mean over the complete orders of each"
+        " strategy; at its end stands the value after its last question.",
         x_title="questions judged so far",
         y_title="accuracy so far, %",
         x_marks=x.marks,
         y_marks=y.marks,
-        shapes=tuple(shapes),
+        shapes=_labelled(shapes),
     )
 
 
@@ -114,16 +139,82 @@ def cost_plot(points: Sequence[Point]) -> Plot | None:
     x = Axis(0, max(point.cost for point in points), LEFT, WIDTH - RIGHT)
     rights = [100 * point.accuracy for point in points]
     y = Axis(min(rights), max(rights), HEIGHT - BOTTOM, TOP)
+    shapes = [
+        Shape(
+            label=point.label,
+            said=f"{100 * point.accuracy:.1f} %, {point.cost:,.0f} tokens",
+            number=number,
+            x=x.pixel(point.cost),
+            y=y.pixel(100 * point.accuracy),
+        )
+        for number, point in enumerate(points)
+    ]
     return Plot(
         title="Accuracy against cost",
+        about="means over the orders of each strategy; higher and further left is better.",
         x_title="prompt tokens evaluated for each question",
         y_title="final accuracy, %",
         x_marks=x.marks,
         y_marks=y.marks,
-        shapes=tuple(
+        shapes=_labelled(shapes),
+    )
+
+
+def difference_plot(table: Table | None) -> Plot | None:
+    """Paired differences with their intervals, a line each; None where there is nothing to draw."""
+    rows = [row for row in (table.records() if table else []) if row["first - second"] is not None]
+    if not rows:
+        return None
+    ends = [float(str(row[f"first - second{end}"])) for row in rows for end in ("", " low", " high")]
+    x = Axis(min(0.0, *ends), max(0.0, *ends), 20, WIDTH - FOREST)
+    bottom = TOP + LINE * len(rows)
+    shapes = []
+    for n, row in enumerate(rows):
+        low, high, middle = (
+            x.pixel(float(str(row[f"first - second{end}"]))) for end in (" low", " high", "")
+        )
+        height = TOP + LINE * n + LINE / 2
+        shapes.append(
             Shape(
-                label=point.label, number=number, x=x.pixel(point.cost), y=y.pixel(100 * point.accuracy)
+                label=f"{row['first']} - {row['second']}",
+                said=f"n = {row['questions']}, orders: {row['orders']}",
+                number=0,
+                x=middle,
+                y=height,
+                low=low,
+                high=high,
+                label_x=WIDTH - FOREST + 20,
+                label_y=height,
             )
-            for number, point in enumerate(points)
-        ),
+        )
+    return Plot(
+        title="Paired differences",
+        about="first minus second in points with its 95 % interval; an interval that holds the dashed"
+        " line shows no difference.",
+        x_title="difference in points",
+        y_title="",
+        x_marks=x.marks,
+        y_marks=(),
+        shapes=tuple(shapes),
+        zero=x.pixel(0.0),
+        height=bottom + BOTTOM,
+        right=WIDTH - FOREST,
+        left=20,
+        bottom=bottom,
+    )
+
+
+def _labelled(shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+    """Labels beside the plot in the sequence of their heights, none over another."""
+    placed: dict[int, float] = {}
+    free = float(TOP)
+    for shape in sorted(shapes, key=lambda shape: (shape.y, shape.label)):
+        placed[shape.number] = free = max(free, shape.y)
+        free += LINE
+    over = max(0.0, free - LINE - (HEIGHT - BOTTOM))
+    return tuple(
+        msgspec.structs.replace(
+            shape, label_x=WIDTH - RIGHT + 24, label_y=max(TOP / 2, placed[shape.number] - over)
+        )
+        for shape in shapes
     )
