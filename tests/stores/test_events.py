@@ -9,18 +9,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.database.rows import Outcome
 from core.errors import MeritoError
 from core.feedback.verdict import Status
 from core.memory.entry import ReviewDecision, ReviewState
+from core.models.chat import Sampling, Usage
 from core.run.events import (
     AnyEvent,
     AttemptJudged,
+    CandidateDrawn,
+    CandidatesSelected,
     JudgementAwaited,
+    ResultTable,
     ReviewsApplied,
     RunEnded,
     RunResumed,
     TokenDelta,
 )
+from core.selection.grouped import Candidates, Executed
+from core.selection.selection import Selection
 from stores.errors import StoreConflict
 from stores.store import Store
 from tests.streams import HOSTILE, EventWriter, batches, episode_events, run_events
@@ -50,6 +57,17 @@ def every_kind() -> list[AnyEvent]:
     writer.add(RunResumed, finished=8)
     writer.events += episode_events(8, after=writer.seq)[:-2]
     writer.seq = writer.events[-1].seq
+    drawn = {"number": 1, "sampling": Sampling(), "text": "t", "sql": "q", "usage": Usage()}
+    writer.add(CandidateDrawn, position=8, attempt=0, seconds=1.0, **drawn)
+    table = ResultTable(outcome=Outcome.OK, columns=("a",), rows=(("r",),), digest="d")
+    executed = Executed(sql="q", source="greedy", key="k", table=table)
+    writer.add(
+        CandidatesSelected,
+        position=8,
+        attempt=0,
+        candidates=Candidates(executed=(executed,), groups=((0,),)),
+        selection=Selection(method="map-sql", choice=0),
+    )
     writer.add(JudgementAwaited, position=8, attempt=1)
     writer.add(AttemptJudged, position=8, attempt=1, sql="", status=Status.CORRECT)
     writer.add(RunEnded, reason="interrupted")
