@@ -28,6 +28,11 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     """How many decisions its history has."""
     usage: EntryUsage
 
+    @property
+    def began(self) -> ReviewState:
+        """The state in which it began."""
+        return ReviewState.APPROVED if self.confirmed else ReviewState.PENDING
+
 
 class EntryUse(msgspec.Struct, frozen=True, kw_only=True):
     """A prompt that an entry went into, and what happened then."""

@@ -8,6 +8,7 @@ from core.database.files import DatabaseFolder
 from core.database.rows import Execution
 from core.database.sandbox import Sandbox
 from core.feedback.denotation import Denotation
+from core.feedback.unrun import not_run
 from core.feedback.verdict import QuestionBroken, Status, Verdict
 from core.question import Question
 
@@ -41,8 +42,6 @@ class ConsensusRegime:
         self, question: Question, sql: str, execution: Execution, position: int, attempt: int
     ) -> Verdict:
         """Compare with what was agreed on."""
-        from core.feedback.regimes import not_run
-
         failed = not_run(execution, self.confirms)
         if failed is not None:
             return failed

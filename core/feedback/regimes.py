@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from core.database.files import DatabaseFolder
-from core.database.rows import Execution, Outcome
+from core.database.rows import Execution
 from core.database.sandbox import Sandbox
 from core.errors import UsageMistake
 from core.feedback.consensus import ConsensusRegime
 from core.feedback.denotation import Denotation
+from core.feedback.unrun import not_run
 from core.feedback.verdict import Regime, Status, Verdict
 from core.question import Question
 from core.run.control import Control
@@ -105,19 +106,6 @@ class ExecutionRegime:
         if self._require_rows and not execution.rows:
             return Verdict(status=Status.DENOTATION_MISMATCH, judge=self.name, remark=NO_ROWS)
         return Verdict(status=Status.CORRECT, judge=self.name)
-
-
-def not_run(execution: Execution, confirms: bool) -> Verdict | None:
-    """The verdict on what did not run, which needs no judge: the database said it."""
-    if execution.outcome is Outcome.OK:
-        return None
-    return Verdict(
-        status=Status.TIMEOUT if execution.outcome is Outcome.TIMEOUT else Status.EXECUTION_ERROR,
-        message=execution.error,
-        confirmed=confirms,
-        judge="database",
-        limit_hit=execution.outcome is Outcome.LIMIT,
-    )
 
 
 class RegimeParts(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from core.database.rows import Execution, Outcome, clipped
 from core.database.sandbox import COMPLETE, DISPLAY
 from core.feedback.failure import classify
-from core.feedback.regimes import not_run
+from core.feedback.unrun import not_run
 from core.feedback.verdict import Status, Verdict
 from core.repair.equipment import Equipment
 from core.repair.history import History

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from core.memory.entry import ReviewDecision, ReviewState
 from stores.library import Clash, Decided
-from tui.console.shelves import Library, Shelved
+from stores.shelves import EntryRow
+from tui.console.shelves import Library
 from tui.view.legible import one_line
 
-Wanted = Sequence[tuple[Shelved, ReviewState]]
+Wanted = Sequence[tuple[EntryRow, ReviewState]]
 
 
 class Step(NamedTuple):
@@ -53,7 +54,7 @@ class Reviewer:
             self._steps.append(steps)
         return done
 
-    async def undo(self, library: Library, every: Mapping[str, Shelved], who: str) -> Decided:
+    async def undo(self, library: Library, every: Mapping[str, EntryRow], who: str) -> Decided:
         """Take the last key's decisions back, by further decisions; those about which somebody else
         has decided since are left alone."""
         steps = [step for step in self._steps[-1] if step.memory in every]
@@ -66,7 +67,7 @@ class Reviewer:
 
 
 def _decision(
-    each: Shelved, state: ReviewState, who: str, remark: str, differing: tuple[str, ...]
+    each: EntryRow, state: ReviewState, who: str, remark: str, differing: tuple[str, ...]
 ) -> ReviewDecision:
     if differing:
         from core.memory.staleness import fingerprint, with_seen

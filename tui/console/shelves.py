@@ -10,37 +10,12 @@ from typing import NoReturn, Protocol
 import msgspec
 
 from core.errors import MeritoError
-from core.memory.entry import MemoryEntry, Polarity, ReviewDecision, ReviewState
+from core.memory.entry import MemoryEntry, ReviewDecision
 from stores.library import Decided
-from stores.shelves import EntryUse
+from stores.shelves import EntryRow, EntryUse
 
 Told = Callable[[str], None]
 """Hears how far a long piece of work is, in words."""
-
-
-class Shelved(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory as the library lists it."""
-
-    id: str
-    polarity: Polarity
-    failure: str
-    database: str
-    question: str
-    run: str
-    position: int
-    confirmed: bool
-    state: ReviewState
-    decisions: int = 0
-    """How many decisions about it the reader has seen."""
-    retrieved: int = 0
-    """Attempts whose prompt held it."""
-    helped: int = 0
-    """Those of them that came out right."""
-
-    @property
-    def began(self) -> ReviewState:
-        """The state in which it began."""
-        return ReviewState.APPROVED if self.confirmed else ReviewState.PENDING
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,11 +37,11 @@ class Library(Protocol):
         """Whether decisions are refused."""
         ...
 
-    async def entries(self) -> Sequence[Shelved]:
+    async def entries(self) -> Sequence[EntryRow]:
         """Every memory, oldest first."""
         ...
 
-    async def moved(self) -> Sequence[Shelved]:
+    async def moved(self) -> Sequence[EntryRow]:
         """The memories that are new or changed since `entries` or `moved` was last asked; quick where
         nothing is."""
         ...

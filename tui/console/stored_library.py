@@ -14,7 +14,7 @@ from core.memory.entry import ReviewDecision
 from stores.library import Decided
 from stores.shelves import EntryRow
 from stores.store import Store
-from tui.console.shelves import Page, Shelved, Told
+from tui.console.shelves import Page, Told
 
 if TYPE_CHECKING:
     from core.memory.duplicates import Grouping
@@ -43,27 +43,27 @@ class StoreLibrary:
         """Whether the store was opened for reading alone."""
         return self._store.read_only
 
-    async def entries(self) -> Sequence[Shelved]:
+    async def entries(self) -> Sequence[EntryRow]:
         """Every memory, oldest first."""
         return await asyncio.to_thread(self._entries)
 
-    def _entries(self) -> list[Shelved]:
+    def _entries(self) -> list[EntryRow]:
         with self._store.snapshot():
             self._read_to = self._store.newest_event()
-            return [_shelved(row) for row in self._store.shelf_rows()]
+            return self._store.shelf_rows()
 
-    async def moved(self) -> Sequence[Shelved]:
+    async def moved(self) -> Sequence[EntryRow]:
         """The memories that are new or changed since this or `entries` was last asked."""
         return await asyncio.to_thread(self._moved)
 
-    def _moved(self) -> list[Shelved]:
+    def _moved(self) -> list[EntryRow]:
         with self._store.snapshot():
             newest = self._store.newest_event()
             if newest == self._read_to:
                 return []
             ids = self._store.moved_entries(self._read_to)
             self._read_to = newest
-            return [_shelved(row) for row in self._store.shelf_rows(ids)] if ids else []
+            return self._store.shelf_rows(ids) if ids else []
 
     async def page(self, memory: str) -> Page:
         """One memory with its history and its uses."""
@@ -193,20 +193,3 @@ class StoreLibrary:
 def _chunks(missing: Sequence[Any]) -> Iterator[tuple[int, Sequence[Any]]]:
     for start in range(0, len(missing), _EMBEDDED):
         yield start, missing[start : start + _EMBEDDED]
-
-
-def _shelved(row: EntryRow) -> Shelved:
-    return Shelved(
-        id=row.id,
-        polarity=row.polarity,
-        failure=row.failure,
-        database=row.database,
-        question=row.question,
-        run=row.run,
-        position=row.position,
-        confirmed=row.confirmed,
-        state=row.state,
-        decisions=row.decisions,
-        retrieved=row.usage.retrieved,
-        helped=row.usage.right,
-    )

@@ -45,7 +45,7 @@ class Telling:
 
     @property
     def seconds_left(self) -> float | None:
-        """An estimate; None before the first question of this session. What the questions took by
+        """An estimate; None before the first question has ended. What the questions took by
         themselves is set against the clock, which counts those under way side by side once."""
         left = self._pace.left(unfinished(self.cells, self.ended))
         if left is None or not self._worked:

@@ -28,6 +28,9 @@ _INVISIBLE = (
 _SIGNS: dict[int, str] = {code: f"<U+{code:04X}>" for code in _INVISIBLE}
 _SIGNS |= {code: chr(_CONTROL_PICTURES + code) for code in range(0x20) if chr(code) not in "\n\t"}
 _SIGNS |= {0x7F: "\N{SYMBOL FOR DELETE}", 0x09: "    "}
+_PLACES: dict[int, str] = dict.fromkeys(_INVISIBLE, REPLACEMENT) | {
+    code: sign for code, sign in _SIGNS.items() if len(sign) == 1
+}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_BREAK = re.compile(r"\s*[\r\n]+\s*")
 
@@ -41,6 +44,12 @@ def legible(text: str, limit: int = 4_000) -> str:
     if not text.isprintable():
         text = _SURROGATE.sub(REPLACEMENT, text.replace("\r\n", "\n").translate(_SIGNS))
     return f"{text}... ({missing:,} more characters)" if missing > 0 else text
+
+
+def legible_in_place(text: str) -> str:
+    """`text` with a sign of one character for each that is invisible, tabs left as they are: where
+    something is edited, every place must stay what it was."""
+    return text if text.isprintable() else _SURROGATE.sub(REPLACEMENT, text.translate(_PLACES))
 
 
 def one_line(text: str, limit: int = 1_000) -> str:

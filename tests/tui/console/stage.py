@@ -18,12 +18,13 @@ from core.memory.staleness import fingerprint, seen
 from core.run.control import Control
 from core.run.events import AnyEvent, EpisodeEnded, JudgementAwaited, RunStarted
 from core.run.figures import figures_of
-from stores.library import Clash, Decided
+from stores.library import Clash, Decided, EntryUsage
+from stores.shelves import EntryRow
 from tests.streams import run_events
 from tui.console.app import MeritoApp
 from tui.console.library import StoredRun
 from tui.console.screens.base import RoomScreen
-from tui.console.shelves import Page, Shelved
+from tui.console.shelves import Page
 from tui.console.widgets.paper import Paper
 from tui.view.reel import Listed, Reel
 
@@ -41,21 +42,21 @@ class Shelves:
         """What a search by meaning finds, or why there is none."""
         self.contradicted: dict[str, tuple[str, ...]] = {}
         self.exported: list[tuple[Path, Sequence[str]]] = []
-        self._known: dict[str, Shelved] = {}
+        self._known: dict[str, EntryRow] = {}
         self._entries = [e.memory for e in events if isinstance(e, EpisodeEnded) and e.memory]
 
-    async def entries(self) -> Sequence[Shelved]:
+    async def entries(self) -> Sequence[EntryRow]:
         found = [self._shelved(entry, index) for index, entry in enumerate(self._entries)]
         self._known = {each.id: each for each in found}
         return found
 
-    async def moved(self) -> Sequence[Shelved]:
+    async def moved(self) -> Sequence[EntryRow]:
         before = self._known
         return [each for each in await self.entries() if before.get(each.id) != each]
 
-    def _shelved(self, entry: MemoryEntry, index: int) -> Shelved:
+    def _shelved(self, entry: MemoryEntry, index: int) -> EntryRow:
         made = [decision for decision in self.decisions if decision.memory == entry.id]
-        return Shelved(
+        return EntryRow(
             id=entry.id,
             polarity=entry.polarity,
             failure=entry.failure,
@@ -66,8 +67,7 @@ class Shelves:
             confirmed=entry.confirmed,
             state=made[-1].state if made else first_state(entry),
             decisions=len(made),
-            retrieved=index,
-            helped=index // 2,
+            usage=EntryUsage(retrieved=index, right=index // 2),
         )
 
     async def page(self, memory: str) -> Page:

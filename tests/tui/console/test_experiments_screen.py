@@ -1,18 +1,15 @@
-"""The Experiments room: runs, curves, tables, and two runs side by side."""
+"""The Experiments room: runs, curves and tables."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
-from core.run.events import AnyEvent, EpisodeOutcome
 from stores.store import Store
-from tests.streams import EPOCH, HOSTILE, Plan, run_events, settings
+from tests.streams import EPOCH, HOSTILE, run_events, settings
 from tests.tui.console.stage import (
     SIZES,
     Annals,
@@ -23,57 +20,22 @@ from tests.tui.console.stage import (
     sheet,
     until,
 )
+from tests.tui.console.studied import (
+    PLANS,
+    compared,
+    computed,
+    ran,
+    replayed,
+    room,
+    screen,
+    signs,
+    study,
+)
 from tui.console.app import MeritoApp
 from tui.console.library import StoredRun
 from tui.console.screens.compare import CompareScreen
-from tui.console.screens.dialogs import Sheet
-from tui.console.screens.experiments import ExperimentsScreen
-from tui.console.screens.replay import ReplayScreen
 from tui.console.stored import StoreArchive
 from tui.console.studies import FRESH, grouped, run_label, seconds_left
-
-RIGHT: Plan = (EpisodeOutcome.RIGHT_AT_ONCE, 0)
-REPAIRED: Plan = (EpisodeOutcome.REPAIRED, 2)
-FAILED: Plan = (EpisodeOutcome.FAILED, 3)
-BROKEN: Plan = (EpisodeOutcome.BROKEN, 0)
-PLANS = {
-    "none": (RIGHT, FAILED, FAILED, RIGHT, FAILED, FAILED, BROKEN, FAILED),
-    "iterative": (RIGHT, REPAIRED, FAILED, RIGHT, FAILED, FAILED, BROKEN, FAILED),
-    "merit": (RIGHT, FAILED, REPAIRED, RIGHT, REPAIRED, REPAIRED, BROKEN, FAILED),
-}
-
-
-def ran(strategy: str, *, n: int = 8, order: int = 0, prefix: str = "", **more: Any) -> list[AnyEvent]:
-    asked = settings(strategy=strategy, order_seed=order, **more.pop("changes", {}))
-    run = f"{prefix}{strategy}-{order}"
-    return run_events(n, run=run, plans=PLANS[strategy], run_settings=asked, **more)
-
-
-def study(**more: Any) -> list[list[AnyEvent]]:
-    return [ran(strategy, at=EPOCH + place, **more) for place, strategy in enumerate(PLANS)]
-
-
-def room(runs: Sequence[Sequence[AnyEvent]], **options: Any) -> MeritoApp:
-    return console(run_events(2), room="experiments", archive=Annals(*runs), **options)
-
-
-def screen(app: MeritoApp) -> ExperimentsScreen:
-    found = app.screen_stack[0]
-    assert isinstance(found, ExperimentsScreen)
-    return found
-
-
-async def computed(pilot: Pilot[Any], app: MeritoApp) -> None:
-    """Let the tables of what is chosen be computed."""
-    here = screen(app)
-    await until(pilot, lambda: here.studies is not None and here.studies.loaded)
-    await until(pilot, lambda: here.studies.known_report(here.runs_list.shown) is not None)
-    await settled(pilot)
-
-
-def signs(app: MeritoApp) -> set[str]:
-    return set(screen(app).runs_list.signs)
-
 
 # What the runs are, before anything is on a screen.
 
@@ -339,132 +301,6 @@ async def test_the_run_under_the_cursor_opens_in_replay() -> None:
             await until(pilot, lambda: app.current_mode == "replay")
             await settled(pilot)
             await until(pilot, lambda run=run: replayed(app) == run)
-
-
-def replayed(app: MeritoApp) -> str:
-    """The run that Replay shows."""
-    assert isinstance(app.screen, ReplayScreen)
-    return app.screen.session.view.figures.run
-
-
-# Two runs side by side.
-
-
-async def compared(pilot: Pilot[Any], app: MeritoApp, *keys: str) -> CompareScreen:
-    await computed(pilot, app)
-    await pilot.press(*(keys or ("down", "space", "space", "v")))
-    await until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.pairing)
-    await settled(pilot)
-    found = app.screen
-    assert isinstance(found, CompareScreen)
-    return found
-
-
-def ids(side_by_side: CompareScreen) -> list[str]:
-    return [pair.first.question.id for pair in side_by_side.questions._found]
-
-
-def story(side_by_side: CompareScreen, side: str) -> str:
-    return side_by_side.query_one(f"#{side}").text
-
-
-async def test_two_marked_runs_are_compared_where_they_differ() -> None:
-    app = room(study())
-    async with app.run_test(size=(200, 60)) as pilot:
-        found = await compared(pilot, app)
-        assert found.runs == ("iterative-0", "merit-0")
-        assert ids(found) == ["q1", "q2", "q4", "q5"]
-        shown = on_screen(app)
-        for words in (
-            "-28.6 points",
-            "n = 7",
-            "only first right 1",
-            "only second right 3",
-            "p = 0.625",
-        ):
-            assert words in shown
-        assert "repaired" in story(found, "first")
-        assert "failed" in story(found, "second")
-        await pilot.press("down")
-        await settled(pilot)
-        assert "Question 3" in story(found, "first")
-        assert "repaired" in story(found, "second")
-
-
-async def test_d_goes_through_the_choices_of_questions() -> None:
-    app = room(study())
-    async with app.run_test(size=(120, 40)) as pilot:
-        found = await compared(pilot, app)
-        seen = []
-        for _ in range(4):
-            await pilot.press("d")
-            await settled(pilot)
-            seen.append(ids(found))
-        assert seen == [["q1"], ["q2", "q4", "q5"], ["q7"], [f"q{n}" for n in range(8)]]
-
-
-async def test_swap_search_and_back() -> None:
-    app = room(study())
-    async with app.run_test(size=(120, 40)) as pilot:
-        found = await compared(pilot, app)
-        await pilot.press("s")
-        await until(pilot, lambda: "+28.6 points" in on_screen(app))
-        assert found.runs == ("merit-0", "iterative-0")
-        await settled(pilot)
-        await pilot.press("slash", *"tramway", "enter")
-        await settled(pilot)
-        assert ids(found) == ["q1", "q5"]
-        await pilot.press("escape")
-        await settled(pilot)
-        assert isinstance(app.screen, ExperimentsScreen)
-
-
-async def test_attempts_are_chosen_opened_and_copied_in_the_story_that_has_the_keys(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    app = room(study())
-    async with app.run_test(size=(200, 60)) as pilot:
-        await compared(pilot, app)
-        await pilot.press("tab", "tab", "left_square_bracket", "c")
-        await settled(pilot)
-        assert app.clipboard == "SELECT name, COUNT(*) FROM stop WHERE id > 2 GROUP BY name"
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, Sheet))
-        await pilot.pause()
-        assert "second" in app.screen.query_one("#sheet").border_title
-
-
-async def test_a_compared_run_opens_in_replay_and_the_comparison_is_there_afterwards() -> None:
-    app = room(study())
-    async with app.run_test(size=(120, 40)) as pilot:
-        await compared(pilot, app)
-        await pilot.press("tab", "tab", "o")
-        await until(pilot, lambda: app.current_mode == "replay")
-        await settled(pilot)
-        await until(pilot, lambda: replayed(app) == "merit-0")
-        await pilot.press("4")
-        await settled(pilot)
-        assert isinstance(app.screen, CompareScreen)
-
-
-async def test_runs_that_never_differ_show_every_question() -> None:
-    app = room([ran("none"), ran("none", order=1)])
-    async with app.run_test(size=(120, 40)) as pilot:
-        found = await compared(pilot, app, "v")
-        assert len(ids(found)) == 8
-        assert "+0.0 points" in on_screen(app)
-
-
-async def test_what_cannot_be_compared_says_why() -> None:
-    app = room(study())
-    async with app.run_test(size=(120, 40)) as pilot:
-        await computed(pilot, app)
-        await pilot.press("v")
-        assert "Mark two runs" in notices(app)[-1]
-
-
-# Everything at once.
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")

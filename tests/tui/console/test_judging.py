@@ -16,6 +16,7 @@ from tui.console.screens.correct import Correct
 from tui.console.screens.dialogs import Confirm, Words
 from tui.console.screens.run import RunScreen
 from tui.console.widgets import judgebar
+from tui.console.widgets.editor import SqlEditor
 from tui.console.widgets.judgebar import JudgeBar
 
 
@@ -144,6 +145,15 @@ async def test_the_editor_completes_the_schemas_names(tmp_path: Path) -> None:
         assert screen.editor.text.startswith("SELECT * FROM boat b WHERE b.crew > 'a"), (
             "no names in text"
         )
+
+
+async def test_sql_that_a_terminal_would_obey_is_drawn_as_signs_and_stays_what_it_is() -> None:
+    hostile = "SELECT '\x1b[31m\x07\u202e', 1\tFROM \x9bboat"
+    editor = SqlEditor(hostile)
+    drawn = editor.get_line(0).plain
+    assert len(drawn) == len(hostile)
+    assert not set("\x1b\x07\u202e\x9b") & set(drawn)
+    assert editor.text == hostile
 
 
 async def test_what_does_not_run_says_why_and_cannot_be_confirmed(tmp_path: Path) -> None:

@@ -63,10 +63,10 @@ async def test_only_what_moved_is_read_again(store: Store) -> None:
 
 async def test_the_page_tells_where_a_memory_was_used(store: Store) -> None:
     library = StoreLibrary(store)
-    used = next(each for each in await library.entries() if each.helped)
+    used = next(each for each in await library.entries() if each.usage.right)
     page = await library.page(used.id)
-    assert len(page.uses) == used.retrieved
-    assert sum(use.status == "CORRECT" for use in page.uses) == used.helped
+    assert len(page.uses) == used.usage.retrieved
+    assert sum(use.status == "CORRECT" for use in page.uses) == used.usage.right
     assert page.entry == store.entry(used.id)
     assert all(use.position > used.position and use.question for use in page.uses)
 

@@ -14,17 +14,17 @@ from core.errors import MeritoError
 from core.run.control import Control
 from tui.console.actions import Action, bindings_of
 from tui.console.asker import Asker, Source
-from tui.console.screens.base import RoomScreen
+from tui.console.screens.attempts import AttemptScreen
 from tui.console.screens.judging import Judging, Key
 from tui.console.session import Session
-from tui.console.widgets.episode import Episode, attempt_name
+from tui.console.widgets.episode import Episode
 from tui.console.widgets.head import Head
 from tui.console.widgets.judgebar import JudgeBar
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.memories import Memories
 from tui.console.widgets.paper import Paper
 from tui.console.widgets.schema import SchemaTree
-from tui.view.episode_view import AttemptView, EpisodeView
+from tui.view.episode_view import EpisodeView
 from tui.view.legible import one_line
 
 _JUDGING = ("ask.right", "ask.wrong", "ask.edit", "ask.skip")
@@ -47,7 +47,7 @@ class AskField(Input):
                 screen.front("schema" if screen.session.empty else "episode")
 
 
-class AskScreen(Judging, RoomScreen):
+class AskScreen(Judging, AttemptScreen):
     """One question at a time, each a run of its own with everything that was learned so far."""
 
     ROOM = "ask"
@@ -58,7 +58,6 @@ class AskScreen(Judging, RoomScreen):
     def __init__(self) -> None:
         super().__init__()
         self._session = Session()
-        self._attempt: int | None = None
         self._drawn: object = None
         self._search = ""
         self._asking = False
@@ -117,15 +116,6 @@ class AskScreen(Judging, RoomScreen):
     def episode(self) -> EpisodeView | None:
         """The newest question's episode."""
         return self.session.view.episode(0)
-
-    @property
-    def attempt(self) -> AttemptView | None:
-        """The selected attempt."""
-        episode = self.episode
-        if episode is None or not episode.attempts:
-            return None
-        index = len(episode.attempts) - 1 if self._attempt is None else self._attempt
-        return episode.attempts[min(index, len(episode.attempts) - 1)]
 
     def _show_answer(self) -> None:
         view, episode, attempt = self.session.view, self.episode, self.attempt
@@ -322,36 +312,11 @@ class AskScreen(Judging, RoomScreen):
     def on_paper_picked(self, event: Paper.Picked) -> None:
         """A click on an attempt selects it."""
         if isinstance(event.key, tuple) and isinstance(event.key[0], int):
-            self._select_attempt(event.key[1])
+            self.select_attempt(event.key[1])
 
-    def action_attempt(self, step: int) -> None:
-        """Select the attempt before or after."""
-        if self.attempt is not None:
-            self._select_attempt(self.attempt.number + step)
-
-    def _select_attempt(self, number: int) -> None:
-        episode = self.episode
-        if episode is not None and 0 <= number < len(episode.attempts):
-            self._attempt = number if number < len(episode.attempts) - 1 else None
-            self.refresh_view()
-
-    def action_detail(self) -> None:
-        """Everything about the selected attempt."""
-        from tui.console.screens.detail import detail
-
-        episode, attempt = self.episode, self.attempt
-        if episode is None or attempt is None:
-            self.tell("There is no attempt to open yet.")
-            return
-        name = attempt_name(attempt.number, self.session.view.budget)
-        self.app.push_screen(detail(f"Your question, {name}", episode, attempt))
-
-    def action_copy(self) -> None:
-        """Copy the selected attempt's SQL."""
-        if self.attempt is None or not self.attempt.sql:
-            self.tell("There is no SQL to copy yet.")
-        else:
-            self.console_app.copy(self.attempt.sql, "the SQL")
+    def episode_name(self, episode: EpisodeView) -> str:
+        """There is only one question."""
+        return "Your question"
 
     def search_for(self, words: str) -> None:
         """There is nothing to narrow here: the field at the foot is for questions."""

@@ -12,11 +12,12 @@ from textual.widget import Widget
 
 from core.errors import MeritoError
 from core.memory.entry import ReviewState
+from stores.shelves import EntryRow
 from tui.console.actions import Action, bindings_of
 from tui.console.kept import Choice
 from tui.console.reviewing import Reviewer, Wanted, counted, told
 from tui.console.screens.base import RoomScreen
-from tui.console.shelves import Library, Shelved
+from tui.console.shelves import Library
 from tui.console.widgets.entry import Entry
 from tui.console.widgets.keybar import KeyBar
 from tui.console.widgets.listing import Listing
@@ -157,7 +158,7 @@ class MemoryScreen(RoomScreen):
             self.console_app.start(self._show_page(self.library, chosen), group="page")
         self.query_one(KeyBar).refresh_keys()
 
-    async def _show_page(self, library: Library, chosen: Shelved) -> None:
+    async def _show_page(self, library: Library, chosen: EntryRow) -> None:
         self.query_one(Entry).show_page(await library.page(chosen.id))
 
     def action_decide(self, state: str) -> None:

@@ -11,20 +11,20 @@ from textual.content import Content
 from textual.widget import Widget
 
 from tui.console.actions import Action
-from tui.console.screens.base import RoomScreen
+from tui.console.screens.attempts import AttemptScreen
 from tui.console.screens.share import Share, written
-from tui.console.widgets.episode import Episode, attempt_name
+from tui.console.widgets.episode import Episode
 from tui.console.widgets.head import Head
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.memories import Memories
 from tui.console.widgets.paper import Paper
 from tui.console.widgets.queue import Queue
 from tui.replaying import Take
-from tui.view.episode_view import AttemptView, EpisodeView
-from tui.view.legible import cell_text, one_line
+from tui.view.episode_view import EpisodeView
+from tui.view.legible import one_line
 
 
-class WatchScreen(RoomScreen):
+class WatchScreen(AttemptScreen):
     """Three panes over one session."""
 
     PANES = ("queue", "episode", "memories")
@@ -34,8 +34,6 @@ class WatchScreen(RoomScreen):
         super().__init__()
         self.following = True
         """Whether the panes go with the live question."""
-        self._attempt: int | None = None
-        """The selected attempt; None means the newest, whichever that is."""
         self._drawn: tuple[object, ...] | None = None
         self._where = ""
         self._recalling: int | None = None
@@ -58,15 +56,6 @@ class WatchScreen(RoomScreen):
         """The chosen question's episode, where its detail is at hand."""
         position = self.queue.position
         return None if position is None else self.session.view.episode(position)
-
-    @property
-    def attempt(self) -> AttemptView | None:
-        """The selected attempt."""
-        episode = self.episode
-        if episode is None or not episode.attempts:
-            return None
-        index = len(episode.attempts) - 1 if self._attempt is None else self._attempt
-        return episode.attempts[min(index, len(episode.attempts) - 1)]
 
     def watch_other(self) -> None:
         """The session now holds another run: begin at its beginning."""
@@ -166,7 +155,7 @@ class WatchScreen(RoomScreen):
         """A click selects the attempt."""
         key = event.key
         if event.paper.id == "episode" and isinstance(key, tuple) and isinstance(key[0], int):
-            self._select_attempt(key[1])
+            self.select_attempt(key[1])
 
     def action_follow(self) -> None:
         """Follow the live question, or stay here."""
@@ -174,50 +163,13 @@ class WatchScreen(RoomScreen):
         self._attempt = None
         self.refresh_view()
 
-    def action_attempt(self, step: int) -> None:
-        """Select the attempt before or after."""
-        attempt = self.attempt
-        if attempt is not None:
-            self._select_attempt(attempt.number + step)
-
-    def _select_attempt(self, number: int) -> None:
+    def select_attempt(self, number: int) -> None:
+        """Whoever goes back to an older attempt stays there."""
         episode = self.episode
-        if episode is None or not 0 <= number < len(episode.attempts):
-            return
-        self.following = self.following and number == len(episode.attempts) - 1
-        self._attempt = number if number < len(episode.attempts) - 1 else None
-        self.refresh_view()
-
-    def action_detail(self) -> None:
-        """Everything about the selected attempt."""
-        from tui.console.screens.detail import detail
-
-        episode, attempt = self.episode, self.attempt
-        if episode is None or attempt is None:
-            self.tell("There is no attempt to open yet.")
-            return
-        name = attempt_name(attempt.number, self.session.view.budget)
-        title = f"Question {episode.position + 1}, {name}"
-        self.app.push_screen(detail(title, episode, attempt))
-
-    def action_copy(self) -> None:
-        """Copy the selected attempt's SQL."""
-        attempt = self.attempt
-        if attempt is None or not attempt.sql:
-            self.tell("There is no SQL to copy yet.")
-            return
-        self.console_app.copy(attempt.sql, "the SQL")
-
-    def action_copy_rows(self) -> None:
-        """Copy the selected attempt's rows with their column names, tab-separated."""
-        attempt = self.attempt
-        if attempt is None or attempt.result is None or not attempt.result.columns:
-            self.tell("There are no rows to copy.")
-            return
-        result = attempt.result
-        rows = [result.columns, *([cell_text(cell, 10_000) for cell in row] for row in result.rows)]
-        text = "\n".join("\t".join(str(cell) for cell in row) for row in rows)
-        self.console_app.copy(text, f"{len(result.rows)} rows")
+        self.following = self.following and (
+            episode is None or number >= len(episode.attempts) - 1 or number < 0
+        )
+        super().select_attempt(number)
 
     def action_share_run(self) -> None:
         """Write the run, as far as it is stored, for somebody else."""

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Any, ClassVar
 
 from rich.style import Style
+from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
@@ -17,7 +18,7 @@ from textual.widgets.text_area import TextAreaTheme
 from core.database.schema import Schema
 from tui.console.ink import ACCENT, QUIET, Part, ink
 from tui.view.completion import Completing, completions
-from tui.view.legible import one_line
+from tui.view.legible import legible_in_place, one_line
 from tui.view.sql_tokens import tokens
 
 _COLOURS = {
@@ -97,6 +98,12 @@ class SqlEditor(TextArea):
         """From now on these names are offered."""
         self.schema = schema
         self._offer()
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it is drawn: a model's SQL may hold what a terminal would obey. Signs are put in
+        before rich sees the line, which would take some of it out and move the cursor's columns."""
+        line = legible_in_place(self.document.get_line(line_index))
+        return Text(line, end="", no_wrap=True)
 
     def on_text_area_selection_changed(self) -> None:
         """The cursor moved, by typing or otherwise."""

@@ -7,10 +7,10 @@ from datetime import datetime
 from functools import partial
 
 from core.memory.entry import MemoryEntry, ReviewDecision
-from stores.shelves import EntryUse
+from stores.shelves import EntryRow, EntryUse
 from tui.console.ink import ACCENT, BAD, BLANK, QUIET, TITLE, WARN, Line, line, rule
 from tui.console.screens.places import use_words
-from tui.console.shelves import Page, Shelved
+from tui.console.shelves import Page
 from tui.console.widgets.paper import Block, Paper
 from tui.console.widgets.shelf import POLARITY_SIGNS, STATE_SIGNS
 from tui.console.widgets.transition import transition_lines
@@ -26,7 +26,7 @@ class Entry(Paper):
 
     def __init__(self) -> None:
         super().__init__(id="entry", classes="pane")
-        self._chosen: Shelved | None = None
+        self._chosen: EntryRow | None = None
         self._page: Page | None = None
         self._stale: tuple[str, ...] = ()
         self._alike = 1
@@ -45,7 +45,7 @@ class Entry(Paper):
 
         self.show([Block("empty", empty, words)])
 
-    def show_entry(self, chosen: Shelved, stale: tuple[str, ...], alike: int) -> None:
+    def show_entry(self, chosen: EntryRow, stale: tuple[str, ...], alike: int) -> None:
         """This memory is chosen; `alike` counts its near-duplicates with itself."""
         changed = self._chosen is None or chosen.id != self._chosen.id
         self._chosen, self._stale, self._alike = chosen, stale, alike
@@ -80,7 +80,7 @@ class Entry(Paper):
 
 
 def _head(
-    chosen: Shelved, entry: MemoryEntry, stale: tuple[str, ...], alike: int, width: int
+    chosen: EntryRow, entry: MemoryEntry, stale: tuple[str, ...], alike: int, width: int
 ) -> Sequence[Line]:
     sign, sign_style = POLARITY_SIGNS[entry.polarity]
     state_sign, state_style = STATE_SIGNS[chosen.state]
@@ -91,8 +91,8 @@ def _head(
         tail=(f"{state_sign} {chosen.state.value}", f"{state_style} bold"),
     )
     used = (
-        f"retrieved {chosen.retrieved:,} times, helped {chosen.helped:,}"
-        if chosen.retrieved
+        f"retrieved {chosen.usage.retrieved:,} times, helped {chosen.usage.right:,}"
+        if chosen.usage.retrieved
         else "not retrieved yet"
     )
     confirmed = "confirmed" if entry.confirmed else "unconfirmed"

@@ -8,8 +8,8 @@ import msgspec
 from textual.content import Content
 
 from core.memory.entry import Polarity, ReviewState
+from stores.shelves import EntryRow
 from tui.console.ink import ACCENT, BAD, GOOD, QUIET, WARN, Part, column, ink
-from tui.console.shelves import Shelved
 from tui.console.widgets.listing import Listing
 from tui.view.legible import one_line
 
@@ -30,7 +30,7 @@ class Filter(msgspec.Struct, frozen=True):
     """One thing that the list can be narrowed by."""
 
     name: str
-    value: Callable[[Shelved], str]
+    value: Callable[[EntryRow], str]
 
 
 FILTERS: dict[str, Filter] = {
@@ -54,7 +54,7 @@ class Shelf(Listing):
 
     def __init__(self) -> None:
         super().__init__(id="shelf", classes="pane")
-        self.every: dict[str, Shelved] = {}
+        self.every: dict[str, EntryRow] = {}
         self.marks: set[str] = set()
         self.clashes: set[str] = set()
         """Memories that somebody else had decided about when a decision was wanted."""
@@ -79,25 +79,25 @@ class Shelf(Listing):
         return len(self._ids)
 
     @property
-    def shown(self) -> list[Shelved]:
+    def shown(self) -> list[EntryRow]:
         """The memories on show, in their order."""
         return [self.every[memory] for memory in self._ids]
 
     @property
-    def chosen(self) -> Shelved | None:
+    def chosen(self) -> EntryRow | None:
         """The memory under the cursor."""
         return self.every[self._ids[self.cursor]] if self._ids else None
 
-    def targets(self) -> list[Shelved]:
+    def targets(self) -> list[EntryRow]:
         """What a decision is about: the marked memories, or the chosen one."""
         marked = [each for memory, each in self.every.items() if memory in self.marks]
         return marked or ([self.chosen] if self.chosen is not None else [])
 
-    def waits(self, each: Shelved) -> bool:
+    def waits(self, each: EntryRow) -> bool:
         """Whether somebody is asked about it."""
         return each.state is ReviewState.PENDING or each.id in self.stale
 
-    def group_of(self, memory: str) -> list[Shelved]:
+    def group_of(self, memory: str) -> list[EntryRow]:
         """The near-duplicates of a memory, itself among them, whether they are on show or not."""
         centre = self.groups.get(memory, memory)
         return [e for i, e in self.every.items() if self.groups.get(i, i) == centre]
@@ -106,13 +106,13 @@ class Shelf(Listing):
         """How many near-duplicates a memory has, itself counted."""
         return self._sizes.get(self.groups.get(memory, memory), 1)
 
-    def fill(self, every: Iterable[Shelved]) -> None:
+    def fill(self, every: Iterable[EntryRow]) -> None:
         """Take in the library; the cursor stays on its memory."""
         self.every, self._loaded = {each.id: each for each in every}, True
         self.marks &= self.every.keys()
         self.filter()
 
-    def update(self, moved: Sequence[Shelved]) -> None:
+    def update(self, moved: Sequence[EntryRow]) -> None:
         """Take in what is new or changed. New memories join the list where they fit it."""
         fresh = any(each.id not in self.every for each in moved)
         self.every |= {each.id: each for each in moved}
@@ -197,7 +197,7 @@ class Shelf(Listing):
         if memory in self._ids:
             self.select(self._ids.index(memory))
 
-    def _in_scope(self) -> list[Shelved]:
+    def _in_scope(self) -> list[EntryRow]:
         """What search and all filters but the state's leave."""
         hits = self._hits
         if hits is None:
@@ -212,14 +212,14 @@ class Shelf(Listing):
                 found = [each for each in found if value(each) == wanted]
         return found
 
-    def _has_state(self, each: Shelved, wanted: str) -> bool:
+    def _has_state(self, each: EntryRow, wanted: str) -> bool:
         if wanted == WAITING:
             return self.waits(each)
         return each.id in self.stale if wanted == STALE else each.state.value == wanted
 
-    def _together(self, found: Sequence[Shelved]) -> list[Shelved]:
+    def _together(self, found: Sequence[EntryRow]) -> list[EntryRow]:
         """Near-duplicates one below the other, the largest groups first."""
-        gathered: dict[str, list[Shelved]] = {}
+        gathered: dict[str, list[EntryRow]] = {}
         for each in found:
             gathered.setdefault(self.groups.get(each.id, each.id), []).append(each)
         by_size = sorted(gathered.values(), key=len, reverse=True)
@@ -229,7 +229,7 @@ class Shelf(Listing):
         self._count(self._in_scope())
         self._retitle()
 
-    def _count(self, scope: Sequence[Shelved]) -> None:
+    def _count(self, scope: Sequence[EntryRow]) -> None:
         waiting = sum(self.waits(each) for each in scope)
         asked = sum(not e.confirmed or e.decisions > 0 or e.id in self.stale for e in scope)
         self.progress = (asked - waiting, asked)
@@ -238,7 +238,7 @@ class Shelf(Listing):
         """State, use, marks and what was worked out are what can change."""
         each = self.every[self._ids[index]]
         flags = (each.id in self.marks, each.id in self.stale, each.id in self.clashes)
-        return (each.id, each.state, each.retrieved, each.helped, flags, self._beside(index))
+        return (each.id, each.state, each.usage.retrieved, each.usage.right, flags, self._beside(index))
 
     def row_content(self, index: int, width: int, selected: bool) -> Content:
         """Mark, polarity, state, type, database, group, question, use."""
@@ -256,12 +256,12 @@ class Shelf(Listing):
             left.append(column(one_line(each.database, 60), 15, QUIET))
         if self.groups:
             left.append(column(self._beside(index), 5, ACCENT))
-        use = column(f" {each.helped}/{each.retrieved}", 7, QUIET, right=True)
+        use = column(f" {each.usage.right}/{each.usage.retrieved}", 7, QUIET, right=True)
         start = ink(*left)
         room = max(1, width - start.cell_length - 7)
         return ink(start, column(one_line(each.question, 300), room), use)
 
-    def _state_words(self, each: Shelved) -> tuple[str, int, str]:
+    def _state_words(self, each: EntryRow) -> tuple[str, int, str]:
         sign, style = STATE_SIGNS[each.state]
         if each.id in self.clashes:
             return f"! {each.state.value}", 11, f"{BAD} bold"
