@@ -3,7 +3,9 @@ actions behind it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.command import CommandPalette
@@ -42,6 +44,25 @@ def test_no_key_of_a_room_does_two_things(room: str) -> None:
 def test_nothing_hangs_on_a_chord_that_something_else_eats(room: str) -> None:
     for action in actions_of(room):
         assert set(action.keys.split(",")) - EATEN, action.name
+
+
+@pytest.mark.parametrize("room", [room.name for room in ROOMS])
+async def test_a_clock_that_ticks_while_the_console_closes_harms_nothing(room: str) -> None:
+    app = console(room=room)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        clocks = [timer._callback for timer in (*app._timers, *app.screen._timers)]
+    ours = [tick for tick in clocks if tick is not None and _is_ours(tick)]
+    assert ours
+    app._screen_stacks[app._current_mode].clear()
+    with app._context():
+        for tick in ours:
+            tick()
+
+
+def _is_ours(tick: Callable[..., Any]) -> bool:
+    owner = getattr(tick, "__self__", None)
+    return type(owner).__module__.startswith("tui.")
 
 
 @pytest.mark.parametrize("room", [room.name for room in ROOMS])

@@ -81,7 +81,7 @@ class ExperimentsScreen(RoomScreen):
     def _look(self) -> None:
         """Read what is new, unless that is being done or nobody sees it."""
         archive = self.console_app.archive
-        if archive is None or self._polling or self.app.screen is not self:
+        if archive is None or self._polling or not self.is_active:
             return
         if archive is not self._archive:
             self._archive, self.studies = archive, Studies(archive)

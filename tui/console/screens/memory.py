@@ -125,7 +125,7 @@ class MemoryScreen(RoomScreen):
         self._show_chosen()
 
     def _look(self) -> None:
-        if self.library is not None and self.is_current:
+        if self.library is not None and self.is_active:
             self.console_app.start(self._catch_up(self.library), group="moved")
 
     async def _catch_up(self, library: Library) -> None:

@@ -310,7 +310,7 @@ class ReplayScreen(WatchScreen):
         playback = self.playback
         now = monotonic()
         elapsed, self._last = now - self._last, now
-        if playback is None or self.app.screen is not self:
+        if playback is None or not self.is_active:
             return
         moved = playback.advance(elapsed)
         if not playback.playing and self._ticking is not None:
