@@ -73,9 +73,10 @@ review = click.option(
 )
 person = click.option(
     "--as",
+    "--who",
     "who",
     metavar="NAME",
-    help="Your name, kept with what you judge. Default: the setting 'who', or the login name.",
+    help="Your name, kept with your judgements. Default: the setting 'who', or the login name.",
 )
 seed = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of everything sampled."

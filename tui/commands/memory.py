@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -93,7 +92,7 @@ def _reviewing(about: str) -> Callable[[Callable[..., None]], click.Command]:
         for option in (
             as_json,
             options.store,
-            click.option("--who", help="Who decides; default: the login name."),
+            options.person,
             click.option("--remark", default="", help="Why."),
             click.argument("memories", nargs=-1, required=True),
         ):
@@ -132,12 +131,13 @@ def _review(
 ) -> None:
     import msgspec
 
+    from tui import settings
     from tui.memory_lines import decision_line, say
 
+    signed = {"who": settings.person(who), "at": time.time(), "remark": remark}
     with _open(store, write=True) as opened:
         ids = dict.fromkeys(opened.entry(name).id for name in memories)
-        who, now = who or _login(), time.time()
-        decisions = [decide(opened, memory=one, who=who, at=now, remark=remark) for one in ids]
+        decisions = [decide(opened, memory=one, **signed) for one in ids]
         opened.review(*decisions)
     for decision in decisions:
         say(msgspec.to_builtins(decision), as_json, decision_line)
@@ -291,10 +291,3 @@ def _open(path: Path | None, *, write: bool = False, create: bool = False) -> St
 
     where = settings.store_path(None if path is None else str(path))
     return Store.open(where, mode="review" if write else "read", create=create)
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "operator"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import getpass
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
@@ -32,6 +31,7 @@ from tui.console.screens.base import RoomScreen
 from tui.console.session import OpenRun, Session
 from tui.console.shelves import Library, ReadOnly
 from tui.console.widgets.scrollbar import PlainBar
+from tui.settings import person
 from tui.view.legible import legible, one_line
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class MeritoApp(App[int]):
         """Where the next replay begins; empty for the run's beginning."""
         self.bookmarks = Bookmarks()
         """Those of replays; whoever opens the console on a user's behalf says where they are kept."""
-        self.who = who or _user()
+        self.who = who or person()
         self.selections: Selections | None = None
         """Choices that are kept beside the store; whoever opens the console says where."""
         self.asker = None if read_only else asker
@@ -405,10 +405,3 @@ def _collect_again() -> None:
     """What was made until the first paint stays until the end: the collector need not look at it."""
     gc.freeze()
     gc.enable()
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "operator"

@@ -74,12 +74,11 @@ def run_live(opening: OpenLiveRun, order: Order | None = None, *, read_only: boo
             )
 
     asker = None if order is None else _asker_beside(order, runs)
-    who = "" if order is None else person(order.who)
     app = MeritoApp(
         open_run=open_run,
         read_only=read_only,
         preferences=load_preferences(),
-        who=who,
+        who=person(None if order is None else order.who),
         asker=asker,
     )
     if order is not None:

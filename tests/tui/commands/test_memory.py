@@ -152,13 +152,20 @@ def test_several_are_decided_together_or_not_at_all(memory: Memory, store: Store
     assert [len(store.history(each)) for each in (first, second)] == [1, 1]
 
 
-def test_the_login_name_stands_for_who(
-    memory: Memory, store: Store, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("word", ["approve", "reject", "restore"])
+def test_who_decides_is_the_flag_the_setting_or_the_login_name(
+    word: str, memory: Memory, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOGNAME", "grace")
     entry = store.entries()[0]
     memory("reject", entry.id)
-    assert store.history(entry.id)[0].who == "grace"
+    Path("merito.toml").write_text('who = "hedy"', encoding="utf-8")
+    memory(word, entry.id)
+    memory("approve", entry.id)
+    memory(word, entry.id, "--as", "joan")
+    memory("reject", entry.id, "--who", "")
+    decided = [each.who for each in store.history(entry.id)]
+    assert decided == ["grace", "hedy", "hedy", "joan", "hedy"]
 
 
 def test_what_nobody_decided_is_not_restored(memory: Memory, store: Store) -> None:
