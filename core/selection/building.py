@@ -49,17 +49,17 @@ async def build(
     Raises ModelTrouble where the engine fails for good; what was yielded can be kept."""
 
     async def made(pair: TrainingPair) -> Built:
-        return await distil(pair, training, caller)
+        return await distil(pair, caller)
 
     missing = [pair for pair in training.pairs if pair.id not in known]
     async for built in in_turn(missing, made, at_once):
         yield built
 
 
-async def distil(pair: TrainingPair, training: Training, caller: Caller) -> Built:
+async def distil(pair: TrainingPair, caller: Caller) -> Built:
     """One memory. An answer that is not valid is asked for again, then the syntax tree has to do."""
-    anatomy = Anatomy(pair.gold, pair.question, training.schemas[pair.database])
-    messages = _prompt(pair, training, anatomy, caller.described.context_tokens)
+    anatomy = Anatomy(pair.gold, pair.question, pair.schema)
+    messages = _prompt(pair, anatomy, caller.described.context_tokens)
     constraint = msgspec.json.encode(json_schema(anatomy.rebuilt())).decode()
     rejected: list[str] = []
     for attempt in range(TRIES):
@@ -96,14 +96,13 @@ def _memory(
         specification=specification,
         maker=maker,
         rebuilt=rebuilt,
+        repair=pair.repair,
     )
 
 
-def _prompt(
-    pair: TrainingPair, training: Training, anatomy: Anatomy, context: int
-) -> tuple[Message, ...]:
+def _prompt(pair: TrainingPair, anatomy: Anatomy, context: int) -> tuple[Message, ...]:
     schema = schema_text(
-        training.schemas[pair.database],
+        pair.schema,
         question=f"{pair.question} {pair.gold}",
         budget=int(context * _SCHEMA_SHARE) - ANSWER_TOKENS,
     )

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
+from core.memory.entry import Provenance
 from core.question import source_key
 
 ResultShape = Literal["single_value", "single_row", "multiple_rows"]
@@ -131,6 +132,14 @@ PARTS: dict[str, type[_Part]] = {
 """Every key that may be absent, with the type of its value."""
 
 
+class Repair(msgspec.Struct, frozen=True, kw_only=True):
+    """The confirmed repair that a specification comes from."""
+
+    memory: str
+    """Id of the memory entry that holds it."""
+    provenance: Provenance
+
+
 class SpecificationMemory(msgspec.Struct, frozen=True, kw_only=True):
     """A specification and the training pair it was made from."""
 
@@ -142,6 +151,8 @@ class SpecificationMemory(msgspec.Struct, frozen=True, kw_only=True):
     """Fingerprint of the model that wrote it."""
     rebuilt: bool = False
     """The model's answers did not hold, so it was made from the syntax tree alone."""
+    repair: Repair | None = None
+    """None where the pair comes from a training file."""
 
     @property
     def source_key(self) -> str:

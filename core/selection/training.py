@@ -13,7 +13,7 @@ from core.database.files import DatabaseFolder
 from core.database.schema import Schema, read_schema
 from core.datasets.records import Record, parse_json, read_records, read_text
 from core.errors import MeritoError, UsageMistake
-from core.selection.specification import memory_id
+from core.selection.specification import Repair, memory_id
 
 _GOLD = ("query", "SQL", "gold_sql", "gold", "sql")
 
@@ -26,13 +26,16 @@ class TrainingPair(msgspec.Struct, frozen=True, kw_only=True):
     question: str
     gold: str
     evidence: str = ""
+    schema: Schema = Schema(database="", tables=())
+    """Of its database, or of that part of it that is known."""
+    repair: Repair | None = None
+    """The repair that confirmed the query; None where a file gives it."""
 
 
 class Training(msgspec.Struct, frozen=True, kw_only=True):
-    """Pairs with the schemas of their databases; a line for each pair that was left out."""
+    """Pairs, and a line for each that was left out."""
 
     pairs: tuple[TrainingPair, ...]
-    schemas: Mapping[str, Schema]
     problems: tuple[str, ...] = ()
 
 
@@ -59,14 +62,14 @@ def read_training(
         try:
             if pair.database not in schemas:
                 schemas[pair.database] = _schema(pair.database, described, folder)
-            kept.append(pair)
+            kept.append(msgspec.structs.replace(pair, schema=schemas[pair.database]))
         except MeritoError as missing:
             problems.append(f"{pair.database}: {missing.problem}")
     problems = list(dict.fromkeys(problems))
     if not kept:
         why = problems[0] if problems else f"{path}: it holds no pairs."
         raise MeritoError(why, "Put tables.json beside the file, or give --root DIR.")
-    return Training(pairs=tuple(kept), schemas=schemas, problems=tuple(problems))
+    return Training(pairs=tuple(kept), problems=tuple(problems))
 
 
 def _pairs(records: list[Record]) -> tuple[list[TrainingPair], list[str]]:

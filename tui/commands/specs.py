@@ -16,6 +16,7 @@ from tui.selection.kept import memory_bank, open_specs
 if TYPE_CHECKING:
     from core.question import Question
     from core.selection.building import Built
+    from core.selection.distilling import Distillable
     from core.selection.specification import SpecificationMemory
     from core.selection.training import Training
     from stores.specs import Specs
@@ -33,7 +34,7 @@ Examples:
   merito specs search "How many heads of departments are older than 56?" """
 )
 def command() -> None:
-    """Build, list, show, search, export and import specification memories."""
+    """Build, distil, list, show, search, export and import specification memories."""
 
 
 @command.command(
@@ -68,6 +69,50 @@ def build(
     with open_specs(store, create=True) as opened:
         asyncio.run(_build(training, opened, model, as_json))
     return 1 if training.problems else 0
+
+
+@command.command("distil", epilog="\b\nExamples:\n  merito specs distil\n  merito specs distil m-3f2a")
+@click.argument("memories", nargs=-1)
+@options.model
+@options.store
+@as_json
+def distil(memories: tuple[str, ...], model: str | None, store: Path | None, as_json: bool) -> None:
+    """Distil one memory from each repair in the store that was confirmed and is approved, or from
+    MEMORIES (ids of 'merito memory list') alone.
+
+    Each keeps which repair it comes from, and is shown to nobody as long as that one is not
+    approved. Called again, it goes on where it was: no finished call is repeated.
+    """
+    found = _repairs(memories, store)
+    with open_specs(store, create=True) as opened:
+        if found.training.pairs:
+            asyncio.run(_build(found.training, opened, model, as_json))
+        else:
+            click.echo("There is no confirmed and approved repair in the store yet.", err=True)
+    if found.left_out:
+        others = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
+        click.echo(f"Other memories: {others}.", err=True)
+
+
+def _repairs(names: tuple[str, ...], store: Path | None) -> Distillable:
+    """What the store's repairs teach. Raises MeritoError for a named one that teaches nothing."""
+    from core.errors import MeritoError
+    from core.selection.distilling import reason_against, repairs
+    from stores.store import Store
+    from tui import settings
+
+    path = settings.store_path(None if store is None else str(store))
+    with Store.open(path, mode="read") as opened:
+        states = opened.review_states()
+        entries = [opened.entry(name) for name in names] or opened.entries()
+    for entry in entries if names else ():
+        reason = reason_against(entry, states[entry.id])
+        if reason:
+            raise MeritoError(
+                f"Nothing can be distilled from the memory {entry.id}: it is {reason}.",
+                "It takes a confirmed repair that is approved. See: merito memory show " + entry.id,
+            )
+    return repairs(entries, states)
 
 
 async def _build(training: Training, opened: Specs, model: str | None, as_json: bool) -> None:
@@ -231,6 +276,7 @@ def _listed(memory: SpecificationMemory) -> dict[str, Any]:
         "keys": [key for key in PARTS if getattr(found, key) is not None],
         "extra_keywords": [each.keyword for each in found.extra_keywords],
         "rebuilt": memory.rebuilt,
+        "repair": memory.repair and memory.repair.memory,
     }
 
 
@@ -246,10 +292,20 @@ def _page(whole: dict[str, Any]) -> str:
     from tui.view.legible import legible
 
     made = "the syntax tree alone" if whole["rebuilt"] else whole["maker"]
-    head = (("memory", whole["id"]), ("database", whole["database"]), ("question", whole["question"]))
-    lines = [f"{name + ':':<10} {_one_line(str(text))}" for name, text in (*head, ("made by", made))]
+    head = [("memory", whole["id"]), ("database", whole["database"]), ("question", whole["question"])]
+    head += [("made by", made), ("made from", _source(whole["repair"]))]
+    lines = [f"{name + ':':<10} {_one_line(str(text))}" for name, text in head]
     body = json.dumps(whole["specification"], indent=2, ensure_ascii=False)
     return "\n".join([*lines, legible(body, 20_000)])
+
+
+def _source(repair: dict[str, Any] | None) -> str:
+    if repair is None:
+        return "a training pair"
+    where = repair["provenance"]
+    judge = f" by {where['judge']}" if where.get("judge") else ""
+    place = f"run {where['run']}, position {where['position']}, strategy {where['strategy']}"
+    return f"repair {repair['memory']} ({place}; confirmed{judge}, {where['regime']})"
 
 
 def _say(thing: dict[str, Any], as_json: bool, in_words: Callable[[dict[str, Any]], str]) -> None:

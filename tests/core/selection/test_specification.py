@@ -172,10 +172,16 @@ def test_the_schema_for_engines_asks_for_what_the_query_has_and_no_more() -> Non
 
 def training(*golds: str) -> Training:
     pairs = [
-        TrainingPair(id=memory_id("shop", str(n), gold), database="shop", question=str(n), gold=gold)
+        TrainingPair(
+            id=memory_id("shop", str(n), gold),
+            database="shop",
+            question=str(n),
+            gold=gold,
+            schema=SCHEMA,
+        )
         for n, gold in enumerate(golds)
     ]
-    return Training(pairs=tuple(pairs), schemas={"shop": SCHEMA})
+    return Training(pairs=tuple(pairs))
 
 
 async def built(script: Script, *golds: str, known: Sequence[str] = ()) -> Any:
