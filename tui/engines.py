@@ -43,7 +43,7 @@ async def engines(model: str, *strategies: Strategy, jobs: int | None = 1) -> As
     closings: list[Callable[[], Awaitable[None]]] = []
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close_together, closings)
-        choice = await choose(model or None, terms(slots=jobs or 1))
+        choice = await choose(model or None, terms())
         closings.append(choice.model.close)
         encoder = None
         if any(embeds(each) for each in strategies):
@@ -65,11 +65,10 @@ async def _close_together(closings: Sequence[Callable[[], Awaitable[None]]]) -> 
             raise failure
 
 
-def terms(slots: int = 1) -> Terms:
-    """What models are chosen under, from the settings; `slots` calls are answered at once."""
+def terms() -> Terms:
+    """What models are chosen under, from the settings."""
     folder = settings.value("models")
     return Terms(
         ollama_host=settings.value("ollama_host"),
         folder=Path(folder).expanduser() if folder else None,
-        slots=slots,
     )

@@ -43,8 +43,6 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     context_tokens: int = CONTEXT_TOKENS
     threads: int | None = None
     """Of the embedded engine; None for all cores."""
-    slots: int = 1
-    """Calls that the embedded engine answers at once, each with a whole context of its own."""
     listener: Listener = silent
     """Told how the checking of weights gets on, which happens once."""
 
@@ -146,9 +144,7 @@ async def _embedded(rest: str, terms: Terms) -> Choice:
     path = _at_hand(known, terms.folder) if known else _given(rest)
     if known:
         await asyncio.to_thread(weights.verify, known, path, terms.listener)
-    model = EmbeddedModel(
-        path, context_tokens=terms.context_tokens, threads=terms.threads, slots=terms.slots
-    )
+    model = EmbeddedModel(path, context_tokens=terms.context_tokens, threads=terms.threads)
     verdict = "verified" if known else "not verified: the file is none of the known ones"
     return Choice(model=model, why=(f"The embedded engine has {path} ({verdict}).",))
 
