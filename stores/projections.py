@@ -24,6 +24,7 @@ from core.run.events import (
     RunEnded,
     RunResumed,
     RunStarted,
+    SelectorAnswered,
     SqlExecuted,
 )
 from stores.errors import StoreConflict
@@ -38,6 +39,8 @@ from stores.lessons import (
 )
 from stores.rows import canonical, insert, place
 from stores.schema import PROJECTED
+
+Answered = AnswerWritten | CandidateDrawn | SelectorAnswered | ReflectionWritten
 
 OPEN = "open"
 """The state of a run whose last session has not ended, or ended without a word."""
@@ -170,6 +173,12 @@ def _candidate_drawn(conn: sqlite3.Connection, number: int, event: CandidateDraw
     _close_call(conn, event, "candidate", event.usage, finish=event.finish, reused=False)
 
 
+def _selector_answered(conn: sqlite3.Connection, number: int, event: SelectorAnswered) -> None:
+    answer = {**_answer(event, event.usage), "finish": event.finish, "reused": False}
+    row = {"purpose": "selection", "template": event.template, **answer}
+    insert(conn, "calls", {**place(event), **row})
+
+
 def _reflection_written(conn: sqlite3.Connection, number: int, event: ReflectionWritten) -> None:
     _close_call(conn, event, "reflection", event.usage, finish="stop", reused=False)
 
@@ -185,15 +194,7 @@ def _close_call(
 ) -> None:
     """The answer belongs to the attempt's last prompt without one; a shared answer may have none."""
     here = place(event)
-    answer = {
-        "answer_seq": event.seq,
-        "prompt_tokens": usage.prompt_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "output_tokens": usage.output_tokens,
-        "seconds": event.seconds,
-        "finish": finish,
-        "reused": reused,
-    }
+    answer = {**_answer(event, usage), "finish": finish, "reused": reused}
     opened = conn.execute(
         "SELECT max(seq) FROM calls WHERE run = :run AND position = :position AND attempt = :attempt"
         " AND answer_seq IS NULL",
@@ -207,6 +208,17 @@ def _close_call(
         f"UPDATE calls SET {assignments} WHERE run = :run AND seq = :opened",
         {**answer, "run": event.run, "opened": opened},
     )
+
+
+def _answer(event: Answered, usage: Usage) -> dict[str, Any]:
+    """What any answer cost."""
+    return {
+        "answer_seq": event.seq,
+        "prompt_tokens": usage.prompt_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "output_tokens": usage.output_tokens,
+        "seconds": event.seconds,
+    }
 
 
 def _sql_executed(conn: sqlite3.Connection, number: int, event: SqlExecuted) -> None:
@@ -255,6 +267,7 @@ STEPS: dict[type, Step] = {
     PromptSent: _prompt_sent,
     AnswerWritten: _answer_written,
     CandidateDrawn: _candidate_drawn,
+    SelectorAnswered: _selector_answered,
     ReflectionWritten: _reflection_written,
     SqlExecuted: _sql_executed,
     AttemptJudged: _attempt_judged,

@@ -247,6 +247,7 @@ ROWS: dict[str, Callable[[Redaction, Any], events.Event]] = {
     "token_delta": Redaction._delta,
     "answer_written": Redaction._written,
     "candidate_drawn": Redaction._drawn,
+    "selector_answered": Redaction._as_it_is,
     "candidates_selected": Redaction._selected,
     "sql_executed": Redaction._executed,
     "judgement_awaited": Redaction._as_it_is,

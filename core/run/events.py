@@ -7,7 +7,9 @@ Order within one episode:
     EpisodeStarted
     for attempt 0 (the initial SQL), then 1..K (repairs):
         [MemoriesRetrieved]  [PromptSent  TokenDelta*  AnswerWritten]
-        [CandidateDrawn*  CandidatesSelected]      <- attempt 0 alone; each with a commit of its own
+        [CandidateDrawn*  SelectorAnswered*  CandidatesSelected]
+                                                   <- attempt 0 alone; each candidate is committed as
+                                                      it comes, what the selector did together
         [SqlExecuted]
         AttemptJudged                              <- closes the attempt: committed together
         (where a person is asked, JudgementAwaited comes before it and is committed with all that
@@ -215,6 +217,19 @@ class CandidateDrawn(Event, tag="candidate_drawn", frozen=True, kw_only=True):
     finish: str = "stop"
 
 
+class SelectorAnswered(Event, tag="selector_answered", frozen=True, kw_only=True):
+    """The selector answered one question about the candidates. Told with the choice that it led to,
+    which counts it; here each call has its own cost."""
+
+    position: int
+    attempt: int
+    template: str
+    """What was asked: select-list, select-score or select-choice."""
+    usage: Usage
+    seconds: float
+    finish: str = "stop"
+
+
 class CandidatesSelected(Event, tag="candidates_selected", frozen=True, kw_only=True):
     """The candidates were executed and grouped, and one was chosen."""
 
@@ -332,6 +347,7 @@ AnyEvent = (
     | TokenDelta
     | AnswerWritten
     | CandidateDrawn
+    | SelectorAnswered
     | CandidatesSelected
     | SqlExecuted
     | JudgementAwaited

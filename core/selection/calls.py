@@ -10,7 +10,7 @@ from typing import Protocol
 from core.models.call import call_key
 from core.models.chat import Answer, ChatModel, Message, ModelDescription, Sampling
 from core.models.retry import RetryPolicy, stream_with_retries
-from core.selection.selection import Spent
+from core.selection.selection import Asked, Spent
 
 AT_ONCE = {"embedded": 1, "scripted": 1, "replay": 1}
 SERVED_AT_ONCE = 4
@@ -96,15 +96,32 @@ class Tab:
         self.spent = Spent()
         self._repeats = repeats
         self._asked: dict[str, asyncio.Future[Answer]] = {}
+        self._calls: list[tuple[str, asyncio.Future[Answer]]] = []
 
-    async def ask(self, caller: Caller, messages: Sequence[Message], sampling: Sampling) -> Answer:
-        """An answer by `caller`; a prompt that is on its way already is waited for. Raises
-        ModelTrouble."""
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """The finished calls, in the order of asking, whatever order they were answered in."""
+        done = [(template, future.result()) for template, future in self._calls if _answered(future)]
+        return tuple(
+            Asked(template=template, usage=each.usage, seconds=each.seconds, finish=each.finish)
+            for template, each in done
+        )
+
+    async def ask(
+        self, caller: Caller, messages: Sequence[Message], sampling: Sampling, template: str
+    ) -> Answer:
+        """An answer by `caller` to a prompt of that template; one that is on its way already is
+        waited for. Raises ModelTrouble."""
         key = f"{caller.described.fingerprint}\x1f{call_key(messages, sampling)}"
         if key in self._asked and not self._repeats:
             self.spent.saved += 1
             return await self._asked[key]
         self._asked[key] = asyncio.ensure_future(caller.ask(messages, sampling))
+        self._calls.append((template, self._asked[key]))
         answer = await self._asked[key]
         self.spent.add(answer)
         return answer
+
+
+def _answered(future: asyncio.Future[Answer]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None

@@ -6,11 +6,19 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
 from core.errors import MeritoError
 from core.models.chat import Answer, Message, Sampling
 from core.prompts.extract import extract_sql
 from core.question import Question
-from core.run.events import AnswerWritten, CandidateDrawn, CandidatesSelected, Drafting
+from core.run.events import (
+    AnswerWritten,
+    CandidateDrawn,
+    CandidatesSelected,
+    Drafting,
+    SelectorAnswered,
+)
 from core.run.stamp import Stamp
 from core.selection.confidence import TAU
 from core.selection.grouped import GREEDY, Candidates
@@ -20,7 +28,7 @@ from core.selection.turns import in_turn
 if TYPE_CHECKING:
     from core.selection.calls import Caller
     from core.selection.pool import PooledQuestion
-    from core.selection.pooling import Panel
+    from core.selection.pooling import Chosen, Panel
 
 
 class Drawn(Protocol):
@@ -48,7 +56,7 @@ class Drafter:
 
     async def events(
         self, known: Drawn, prompt: Sequence[Message], stamp: Stamp
-    ) -> AsyncGenerator[CandidateDrawn | CandidatesSelected, None]:
+    ) -> AsyncGenerator[CandidateDrawn | SelectorAnswered | CandidatesSelected, None]:
         """What is not known yet: every further candidate, then the choice. Raises ModelTrouble, and
         MeritoError where the database cannot be used."""
         if known.selected is None:
@@ -56,7 +64,11 @@ class Drafter:
                 async for drawn in draws:
                     known.drawn[drawn.number] = drawn
                     yield drawn
-            known.selected = await self._select(known, stamp)
+            chosen = await self._choose(known)
+            for asked in chosen.selection.asked:
+                fields = msgspec.structs.asdict(asked)
+                yield stamp(SelectorAnswered, position=known.position, attempt=0, **fields)
+            known.selected = _selected(known, chosen, stamp)
             yield known.selected
         if known.selected.agreed:
             self._agreed[known.question.id] = known.selected.agreed
@@ -96,19 +108,12 @@ class Drafter:
                     finish=answer.finish,
                 )
 
-    async def _select(self, known: Drawn, stamp: Stamp) -> CandidatesSelected:
+    async def _choose(self, known: Drawn) -> Chosen:
         (chosen,) = await self._panel.choose(self._pooled(known))
         self._panel.executed.clear()
         if not chosen.candidates.executed:
             raise MeritoError(chosen.candidates.problems[0])
-        return stamp(
-            CandidatesSelected,
-            position=known.position,
-            attempt=0,
-            candidates=chosen.candidates,
-            selection=chosen.selection,
-            agreed=agreement(chosen.candidates, chosen.selection),
-        )
+        return chosen
 
     def _pooled(self, known: Drawn) -> PooledQuestion:
         from core.selection.pool import Candidate, PooledQuestion
@@ -123,6 +128,17 @@ class Drafter:
         return PooledQuestion(
             question=known.question, candidates=tuple(candidates()), id=known.question.id
         )
+
+
+def _selected(known: Drawn, chosen: Chosen, stamp: Stamp) -> CandidatesSelected:
+    return stamp(
+        CandidatesSelected,
+        position=known.position,
+        attempt=0,
+        candidates=chosen.candidates,
+        selection=msgspec.structs.replace(chosen.selection, asked=()),
+        agreed=agreement(chosen.candidates, chosen.selection),
+    )
 
 
 def candidate_seed(run_seed: int, question: str, number: int) -> int:

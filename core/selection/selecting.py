@@ -73,7 +73,8 @@ async def select(
         tab=Tab(repeats=not terms.early_stop),
     )
     found = await _WAYS[method.compares](asking)
-    return msgspec.structs.replace(found, memories=prepared.memories, spent=asking.tab.spent)
+    tab = asking.tab
+    return msgspec.structs.replace(found, memories=prepared.memories, spent=tab.spent, asked=tab.asked)
 
 
 @dataclass
@@ -100,7 +101,8 @@ class _Asking:
         notes = [self._notes[index] for index in shown] if self.method.consensus else ()
         messages = self.front.prompt(template, [self.candidates.executed[i] for i in shown], notes)
         tokens = _SHORT_ANSWER + _LETTER_TOKENS * len(shown)
-        answer = await self.tab.ask(judge or self.caller, messages, Sampling(max_tokens=tokens))
+        sampling = Sampling(max_tokens=tokens)
+        answer = await self.tab.ask(judge or self.caller, messages, sampling, template)
         return answer.text
 
     async def rank(self, shown: Sequence[int]) -> Ranked:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from core.models.chat import Answer
+from core.models.chat import Answer, Usage
 
 
 class Spent(msgspec.Struct, kw_only=True):
@@ -34,6 +34,16 @@ class Spent(msgspec.Struct, kw_only=True):
 
 def _plus(total: int | None, more: int | None) -> int | None:
     return None if total is None or more is None else total + more
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of a selection."""
+
+    template: str
+    """What was asked: select-list, select-score or select-choice."""
+    usage: Usage
+    seconds: float
+    finish: str = "stop"
 
 
 class RankedWindow(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,6 +123,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[str, ...] = ()
     """Ids of the specifications that were shown, best first."""
     spent: Spent = msgspec.field(default_factory=Spent)
+    asked: tuple[Asked, ...] = ()
+    """What `spent` adds up, in the order of asking. A run tells these as events of their own."""
 
     def renamed(self, order: Sequence[int]) -> Selection:
         """The same selection where candidate i is called `order[i]`: made from a presentation, told

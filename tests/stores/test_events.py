@@ -24,6 +24,7 @@ from core.run.events import (
     ReviewsApplied,
     RunEnded,
     RunResumed,
+    SelectorAnswered,
     TokenDelta,
 )
 from core.selection.grouped import Candidates, Executed
@@ -59,6 +60,8 @@ def every_kind() -> list[AnyEvent]:
     writer.seq = writer.events[-1].seq
     drawn = {"number": 1, "sampling": Sampling(), "text": "t", "sql": "q", "usage": Usage()}
     writer.add(CandidateDrawn, position=8, attempt=0, seconds=1.0, **drawn)
+    asked = {"template": "select-list", "usage": Usage(), "seconds": 1.0}
+    writer.add(SelectorAnswered, position=8, attempt=0, **asked)
     table = ResultTable(outcome=Outcome.OK, columns=("a",), rows=(("r",),), digest="d")
     executed = Executed(sql="q", source="greedy", key="k", table=table)
     writer.add(

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from core.errors import MeritoError
-from core.models.chat import Answer, Usage
+from core.models.chat import Answer, Sampling, Usage
 from core.run.events import (
     AnswerWritten,
     AnyEvent,
     AttemptJudged,
+    CandidateDrawn,
     EpisodeEnded,
     EpisodeOutcome,
     EpisodeStarted,
@@ -20,6 +21,7 @@ from core.run.events import (
     ReflectionWritten,
     RunEnded,
     RunResumed,
+    SelectorAnswered,
 )
 from core.run.figures import figures_of
 from stores.store import Store
@@ -225,6 +227,27 @@ def test_a_call_names_the_events_that_hold_its_prompt_and_answer(store: Store) -
         assert isinstance(answer, AnswerWritten | ReflectionWritten)
         assert (prompt.purpose, prompt.template) == (call["purpose"], call["template"])
         assert (prompt.attempt, answer.attempt) == (call["attempt"], call["attempt"])
+
+
+def test_what_candidates_and_their_choice_cost_are_calls_too(store: Store) -> None:
+    events = run_events(1)
+    writer = EventWriter(seq=events[-1].seq, at=events[-1].at)
+    here = {"position": 1, "attempt": 0, "seconds": 0.5}
+    said = {"sampling": Sampling(), "text": "t", "sql": "q", "usage": Usage(prompt_tokens=7)}
+    writer.add(CandidateDrawn, number=1, **said, **here)
+    for template, tokens in (("select-list", 30), ("select-list", 31), ("select-score", 20)):
+        usage = Usage(prompt_tokens=tokens, cached_tokens=20, output_tokens=4)
+        writer.add(SelectorAnswered, template=template, usage=usage, **here)
+    store.append([*events, *writer.events])
+    calls = store.database.query(
+        "SELECT purpose, template, count(*) AS n, sum(prompt_tokens) AS sent, sum(seconds) AS seconds"
+        " FROM calls WHERE position = 1 GROUP BY 1, 2 ORDER BY 1, 2"
+    )
+    assert [tuple(call.values()) for call in calls] == [
+        ("candidate", None, 1, 7, 0.5),
+        ("selection", "select-list", 2, 61, 1.0),
+        ("selection", "select-score", 1, 20, 0.5),
+    ]
 
 
 def test_one_episode_is_read_by_its_position(store: Store) -> None:

@@ -25,6 +25,7 @@ from core.run.events import (
     ModelStumbled,
     PromptSent,
     ReflectionWritten,
+    SelectorAnswered,
     SqlExecuted,
     TokenDelta,
 )
@@ -38,6 +39,7 @@ EpisodeEvent = (
     | TokenDelta
     | AnswerWritten
     | CandidateDrawn
+    | SelectorAnswered
     | CandidatesSelected
     | SqlExecuted
     | JudgementAwaited

@@ -24,6 +24,7 @@ from core.run.events import (
     EpisodeEnded,
     EpisodeOutcome,
     PromptSent,
+    SelectorAnswered,
     SqlExecuted,
     from_json,
     to_json,
@@ -138,6 +139,18 @@ async def test_the_selector_may_find_what_the_greedy_answer_missed(tmp_path: Pat
     assert only(events, EpisodeEnded)[0].outcome is EpisodeOutcome.RIGHT_AT_ONCE
     spent = only(events, CandidatesSelected)[0].selection.spent
     assert figures_of(events).calls == 4 + spent.calls == len(drawn.model.calls)
+
+
+async def test_each_call_of_the_selector_is_told_with_its_cost(tmp_path: Path) -> None:
+    async with drafted(tmp_path, drawing(WRONG, WRONG, RIGHT, BROKEN)) as drawn:
+        events = await all_of(drawn.run)
+    told, (selected,) = only(events, SelectorAnswered), only(events, CandidatesSelected)
+    spent = selected.selection.spent
+    assert 0 < spent.calls == len(told)
+    assert {each.template for each in told} == {"select-list"}
+    assert sum(each.usage.prompt_tokens for each in told) == spent.tokens_sent
+    assert sum(each.usage.output_tokens for each in told) == spent.tokens_written
+    assert events.index(told[-1]) == events.index(selected) - 1
 
 
 async def test_an_interruption_repeats_no_finished_call(tmp_path: Path) -> None:
