@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +17,7 @@ import sample_dbs
 from core.datasets.loading import load
 from core.errors import MeritoError
 from tui.order import Order
-from tui.replaying import opened
+from tui.replaying import opened, replayed, shelved
 from tui.running import Began
 
 BUDGET = 4
@@ -38,6 +40,24 @@ def order(common: dict[str, Any]) -> Order:
     return Order(stream=str(folder), questions=tuple(by_id[wanted] for wanted in ids), **common)
 
 
+RECORDED_RUN = sample_dbs.folder() / "recorded.jsonl.gz"
+"""A real run of the demonstration, for those who have no model yet."""
+
+
+def play_recorded(*, plain: bool, as_json: bool) -> int:
+    """Play the recording that Merito brings along, as `merito replay` would; the exit code. Raises
+    MeritoError where it is missing."""
+    from tui.running import told_again
+
+    with opened(str(RECORDED_RUN), Path()) as take:
+        if plain or as_json or not (sys.stdout.isatty() and sys.stdin.isatty()):
+            return asyncio.run(told_again(replayed(take.events()), as_json))
+        from tui.console.live import replay_in_console
+
+        with shelved(take) as on_shelf:
+            return replay_in_console(on_shelf, None, notice=NOTICE)
+
+
 def words_before() -> list[str]:
     """What the reader is about to see."""
     return [
@@ -48,8 +68,11 @@ def words_before() -> list[str]:
     ]
 
 
+NOTICE = "A recording: a small Qwen model answered these questions earlier, and nothing runs now."
+
+
 @contextmanager
-def recorded(path: Path | None, *, told_aside: bool = False) -> Iterator[Began]:
+def recording_of(path: Path | None, *, told_aside: bool = False) -> Iterator[Began]:
     """Whatever run begins inside the block is recorded into `path` when the block ends, also where it
     was interrupted; with no path nothing is. Raises MeritoError, before anything has begun, where
     the file could not be written."""

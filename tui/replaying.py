@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from core.errors import UsageMistake
 from core.redaction.redacting import Redaction
@@ -79,6 +80,18 @@ def opened(name: str, store: Path, *, redact: bool = False) -> Iterator[Take]:
         reel = StoredReel(open_store, name)
         take = Take(reel.run, reel, store=open_store)
         yield take.hidden() if redact else take
+
+
+@contextmanager
+def shelved(take: Take) -> Iterator[Take]:
+    """The same run in a store of its own, which is gone afterwards: its memories and its figures can be
+    looked at, too. For runs that are small enough to be written before anybody sees them."""
+    with TemporaryDirectory(prefix="merito-") as folder:
+        path = Path(folder) / "recorded.sqlite"
+        with Store.open(path, create=True) as store:
+            store.append(list(take.events()))
+        with Store.open(path, mode="read") as store:
+            yield Take(take.run, StoredReel(store, take.run), store=store, redacted=take.redacted)
 
 
 def means_file(name: str) -> bool:

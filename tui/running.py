@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 
 import click
 import msgspec
@@ -137,6 +138,10 @@ async def told_again(events: AsyncIterator[AnyEvent], as_json: bool) -> int:
 
 
 async def _counted(events: AsyncIterator[AnyEvent], figures: Figures) -> AsyncIterator[AnyEvent]:
+    """Each event in the figures, too. That it is of the past is said before the first."""
     async for event in events:
+        if not figures.run:
+            then = datetime.fromtimestamp(event.at).astimezone()
+            click.echo(f"A replay of {then:%Y-%m-%d %H:%M}: no model is asked, no database is opened.")
         figures.apply(event)
         yield event

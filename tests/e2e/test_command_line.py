@@ -112,6 +112,31 @@ async def test_a_run_in_a_pipe_is_told_in_text_and_can_be_played_again(
     assert told in again
 
 
+async def test_a_demonstration_is_recorded_and_the_file_alone_plays_it_again(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    def tired(messages: object, sampling: object) -> str:
+        repairing = sampling.temperature > 0  # type: ignore[attr-defined]
+        return wrapped("SELECT COUNT(*) FROM product WHERE organic = 'Y'" if repairing else "SELECT")
+
+    async with served(tired) as model:
+        code, out, err = await merito(
+            "demo", "--model", model, "--strategy", "resample", "--budget", "1",
+            "--record", "d.jsonl.gz", environment=environment, cwd=tmp_path,
+        )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "Play them again: merito replay d.jsonl.gz" in out
+    elsewhere = environment | {"MERITO_STORE": str(tmp_path / "none.sqlite")}
+    code, again, err = await merito(
+        "replay", "d.jsonl.gz", "--plain", environment=elsewhere, cwd=tmp_path
+    )
+    assert (code, err) == (0, "")
+    assert again.startswith("A replay of ")
+    told = out[out.index("Question 1 of 8") : out.index("Play it again:")].strip()
+    assert told in again
+    assert "repaired:        12.5 % (1 of 8)" in told
+
+
 async def test_json_is_the_event_stream(
     stream: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from tui import options
 
@@ -22,9 +23,15 @@ RECORDED = "merito-demo.jsonl.gz"
     flag_value=RECORDED,
     help=f"Record the run into a file that 'merito replay FILE' opens; default: {RECORDED}.",
 )
-def command(record: Path | None, **asked: Any) -> int:
+@click.option(
+    "--recorded",
+    is_flag=True,
+    help="Play a recording of such a run instead: no model is needed, nothing is computed.",
+)
+def command(record: Path | None, recorded: bool, **asked: Any) -> int:
     """Watch a small local model fail on a real database, be repaired, and a later question profit
-    from what was learned. Nothing is canned: the model answers while you watch.
+    from what was learned. Nothing is canned: the model answers while you watch, unless --recorded
+    asks for a run of earlier.
 
     In a terminal the console opens; with --plain the run is told line by line and ends by itself.
 
@@ -33,18 +40,39 @@ def command(record: Path | None, **asked: Any) -> int:
       merito demo
       merito demo --plain --strategy merit
       merito demo --record demo.jsonl.gz
+      merito demo --recorded
     """
-    from tui.demo import order, recorded, words_before
+    from tui.demo import order, play_recorded, recording_of, words_before
     from tui.running import perform
 
+    if recorded:
+        _alone(click.get_current_context())
+        return play_recorded(plain=asked["plain"], as_json=asked["as_json"])
     if asked["plain"]:
         for line in words_before():
             click.echo(line)
-    with recorded(record, told_aside=asked["as_json"]) as began:
+    with recording_of(record, told_aside=asked["as_json"]) as began:
         return perform(
             order(options.common(asked)),
             resume=None,
             plain=asked["plain"],
             as_json=asked["as_json"],
             began=began,
+        )
+
+
+def _alone(context: click.Context) -> None:
+    """Nothing that shapes a run fits a run that is over. Raises UsageMistake."""
+    from core.errors import UsageMistake
+
+    given = {
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name is not None
+        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    }
+    if wrong := sorted(given - {"--recorded", "--plain", "--json"}):
+        raise UsageMistake(
+            f"--recorded plays a run that is over, so {wrong[0]} changes nothing.",
+            "Leave one of the two out.",
         )

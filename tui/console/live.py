@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 DONE, INTERRUPTED = 0, 130
 
+_REDACTED = "This run is redacted: literals, rows and remarks are replaced."
+
 
 class LiveRun(Protocol):
     """A run that has been put together."""
@@ -132,8 +134,9 @@ def _how_to_go_on(run: str) -> str:
     return f"Everything finished is kept. Go on with: merito run --resume {run}"
 
 
-def replay_in_console(take: Take, speed: float | None) -> int:
-    """Open the console on the replay of a run, playing; on its store where it lies in one."""
+def replay_in_console(take: Take, speed: float | None, *, notice: str = "") -> int:
+    """Open the console on the replay of a run, playing; on its store where it lies in one. `notice`
+    stays on the screen."""
     from stores.permission import only_reading
     from tui.console.recorded import TakeArchive
     from tui.console.stored import StoreArchive
@@ -141,6 +144,8 @@ def replay_in_console(take: Take, speed: float | None) -> int:
 
     with only_reading():
         app = MeritoApp(
+            events=_told(take),
+            stored=True,
             library=None if take.store is None else StoreLibrary(take.store),
             archive=TakeArchive(take) if take.store is None else StoreArchive(take.store),
             room="replay",
@@ -148,10 +153,16 @@ def replay_in_console(take: Take, speed: float | None) -> int:
             replay_speed=speed or 5,
             preferences=load_preferences(),
             read_only=True,
-            notice="This run is redacted: literals, rows and remarks are replaced." * take.redacted,
+            notice=notice or _REDACTED * take.redacted,
         )
         run_console(app, marks=True)
     return DONE
+
+
+async def _told(take: Take) -> AsyncIterator[AnyEvent]:
+    """What the run came to, for the rooms beside Replay."""
+    for event in take.events():
+        yield event
 
 
 def open_console(

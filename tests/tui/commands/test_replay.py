@@ -17,7 +17,7 @@ from stores.store import Store
 from tests.core.redaction.test_redacting import MARKER, a_full_run
 from tests.streams import run_events
 from tests.tui.view.test_playback import numbered
-from tui.demo import recorded
+from tui.demo import recording_of
 from tui.main import run
 from tui.replaying import means_file
 
@@ -166,7 +166,7 @@ def test_a_demonstration_is_recorded_also_where_it_was_interrupted(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session: Any = Begun(store)
-    with contextlib.suppress(KeyboardInterrupt), recorded(Path("demo.jsonl.gz")) as began:
+    with contextlib.suppress(KeyboardInterrupt), recording_of(Path("demo.jsonl.gz")) as began:
         began(session)
         raise KeyboardInterrupt
     assert "Play them again: merito replay demo.jsonl.gz" in capsys.readouterr().out
@@ -177,16 +177,16 @@ def test_a_demonstration_is_recorded_also_where_it_was_interrupted(
 def test_a_recording_that_cannot_be_written_is_refused_before_the_model_is_loaded(
     store: Path, path: str
 ) -> None:
-    with pytest.raises(MeritoError, match="No recording can be written"), recorded(Path(path)):
+    with pytest.raises(MeritoError, match="No recording can be written"), recording_of(Path(path)):
         raise AssertionError("nothing may begin")
 
 
 def test_nothing_is_recorded_where_nothing_began(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with recorded(Path("demo.gz")):
+    with recording_of(Path("demo.gz")):
         pass
-    with recorded(None) as began:
+    with recording_of(None) as began:
         began(Begun(store))  # type: ignore[arg-type]
     assert not Path("demo.gz").exists()
     assert capsys.readouterr().out == ""
