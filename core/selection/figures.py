@@ -10,7 +10,10 @@ import msgspec
 from core.selection.pooling import Chosen
 
 if TYPE_CHECKING:
-    from core.experiments.statistics import Interval, McNemar
+    from core.experiments.statistics import Interval, McNemar, Spread
+
+Repeats = Sequence[Sequence[Chosen]]
+"""One method's choices in each repeat: another pool of the same questions, or another seed."""
 
 
 class MethodFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,12 +34,40 @@ class MethodFigures(msgspec.Struct, frozen=True, kw_only=True):
     consistent_and_correct: float | None
 
 
+class RepeatedFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One method over all repeats: the mean and sample deviation of what each repeat came to, None
+    where one of them has no such figure."""
+
+    method: str
+    permutations: int
+    """K of the methods that permute."""
+    repeats: int
+    questions: int
+    """Choices, over all repeats."""
+    judged: int
+    accuracy: Spread | None
+    calls: Spread | None
+    saved: Spread | None
+    tokens_sent: Spread | None
+    tokens_evaluated: Spread | None
+    tokens_written: Spread | None
+    seconds: Spread | None
+    consistency: Spread | None
+    consistent_and_correct: Spread | None
+
+
+_SPREAD = RepeatedFigures.__struct_fields__[5:]
+"""The figures that every repeat has one of."""
+
+
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """First minus second, over the questions that both were judged on."""
+    """First minus second, over the questions that both were judged on, whatever the repeat; the test
+    is on the first repeat, whose outcomes do not depend on each other."""
 
     first: str
     second: str
     judged: int
+    """Pairs of outcomes, over all repeats."""
     interval: Interval | None
     mcnemar: McNemar
 
@@ -63,29 +94,59 @@ def method_figures(chosen: Sequence[Chosen]) -> MethodFigures:
     )
 
 
-def oracle(chosen: Sequence[Chosen]) -> float | None:
+def repeated_figures(repeats: Repeats, permutations: int) -> RepeatedFigures:
+    """The figures of one method over its repeats (at least one, each of at least one choice)."""
+    from core.experiments.statistics import spread
+
+    figures = [method_figures(chosen) for chosen in repeats]
+    told: dict[str, Spread | None] = {}
+    for name in _SPREAD:
+        values = [getattr(each, name) for each in figures]
+        told[name] = None if None in values else spread(values)
+    return RepeatedFigures(
+        method=figures[0].method,
+        permutations=permutations,
+        repeats=len(figures),
+        questions=sum(each.questions for each in figures),
+        judged=sum(each.judged for each in figures),
+        **told,
+    )
+
+
+def oracle(repeats: Repeats) -> float | None:
     """The share of judged questions whose pool holds a right candidate: the ceiling."""
-    return _mean([each.candidates.oracle for each in chosen if each.candidates.oracle is not None])
+    oracles = [each.candidates.oracle for chosen in repeats for each in chosen]
+    return _mean([each for each in oracles if each is not None])
 
 
-def difference(first: Sequence[Chosen], second: Sequence[Chosen], seed: int = 0) -> Difference:
-    """Paired bootstrap interval and exact McNemar test between two methods on the same questions."""
-    from core.experiments.statistics import mcnemar, paired_difference
+def difference(first: Repeats, second: Repeats, seed: int = 0) -> Difference:
+    """Interval of the paired bootstrap, clustered by question where there are repeats, and exact
+    McNemar test between two methods on the same questions."""
+    from core.experiments.statistics import clustered_difference, mcnemar
 
-    pairs = [
-        (bool(one.correct), bool(other.correct))
+    rights = [_rights(*both) for both in zip(first, second, strict=True)]
+    places: dict[str, list[tuple[float, float]]] = {}
+    for found in rights:
+        for question, pair in found.items():
+            places.setdefault(question, []).append(pair)
+    # By place, not by name: the names of a pool are numbers or texts.
+    pairs = {f"{place:09}": outcomes for place, outcomes in enumerate(places.values())}
+    return Difference(
+        first=first[0][0].selection.method,
+        second=second[0][0].selection.method,
+        judged=sum(map(len, rights)),
+        interval=clustered_difference(pairs, seed=seed),
+        mcnemar=mcnemar(rights[0].values()),
+    )
+
+
+def _rights(first: Sequence[Chosen], second: Sequence[Chosen]) -> dict[str, tuple[bool, bool]]:
+    """Whether each was right, of the questions that both were judged on."""
+    return {
+        one.pooled.question.id: (one.correct, other.correct)
         for one, other in zip(first, second, strict=True)
         if one.correct is not None and other.correct is not None
-    ]
-    return Difference(
-        first=first[0].selection.method,
-        second=second[0].selection.method,
-        judged=len(pairs),
-        interval=paired_difference(
-            [float(one) for one, _ in pairs], [float(other) for _, other in pairs], seed=seed
-        ),
-        mcnemar=mcnemar(pairs),
-    )
+    }
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -1,10 +1,11 @@
-"""`merito bench select`: every way of choosing, from one pool of executed candidates."""
+"""`merito bench select`: every way of choosing, from one or more pools of executed candidates."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from contextlib import aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,10 +15,30 @@ from tui import options
 if TYPE_CHECKING:
     from core.selection.pool import Pool
     from core.selection.pooling import Chosen
+    from core.selection.repeating import Study, Turn
     from tui.selection.panel import PanelOrder, Ready
 
 HEAD = "map-sql"
 """What the others are compared with, where it is among them."""
+
+
+class Numbers(click.ParamType[tuple[int, ...]]):
+    """Whole numbers separated by commas, none of them twice."""
+
+    name = "numbers"
+
+    def __init__(self, least: int | None = None) -> None:
+        self._least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The numbers. Fails as a usage error for anything else."""
+        try:
+            found = [int(word) for word in str(value).split(",") if word.strip()]
+        except ValueError:
+            self.fail(f"{value!r} is no list of whole numbers like 42,43,44.", param, ctx)
+        if self._least is not None and any(number < self._least for number in found):
+            self.fail(f"Each number must be at least {self._least}.", param, ctx)
+        return tuple(dict.fromkeys(found))
 
 
 @click.command(
@@ -25,9 +46,17 @@ HEAD = "map-sql"
     epilog="""\b
 Examples:
   merito bench select candidates.jsonl --root bird --bank bank.sqlite --memory-tokens 2048
-  merito bench select pool.jsonl --root spider --methods majority,listwise-memory,map-sql""",
+  merito bench select pool.jsonl --root spider --methods majority,listwise-memory,map-sql
+  merito bench select pool-42.jsonl pool-43.jsonl pool-44.jsonl --root bird
+  merito bench select pool.jsonl --root bird --seeds 42,43,44 --sweep 1,2,8""",
 )
-@options.pool
+@click.argument(
+    "pools",
+    metavar="POOL...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
 @options.databases
 @click.option(
     "--methods",
@@ -36,97 +65,147 @@ Examples:
 )
 @options.choosing
 @click.option(
+    "--seeds",
+    type=Numbers(),
+    help="Choose again with each of these seeds of shuffles, in place of --seed: 42,43,44.",
+)
+@click.option(
+    "--sweep",
+    type=Numbers(1),
+    default="",
+    help="Choose again with each of these numbers of permutations: 1,2,8.",
+)
+@click.option(
     "--consistency/--no-consistency",
     default=True,
     show_default=True,
     help="Choose from a second shuffled presentation, too.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Choices and report as JSON lines.")
-def command(methods: str, consistency: bool, as_json: bool, **asked: Any) -> int:
+def command(
+    pools: tuple[Path, ...],
+    methods: str,
+    consistency: bool,
+    seeds: tuple[int, ...] | None,
+    sweep: tuple[int, ...],
+    as_json: bool,
+    **asked: Any,
+) -> int:
     """Compare ways of choosing on POOL, which needs gold SQL: accuracy, calls, tokens, the pool's
     ceiling, the difference between map-sql and every other method, and consistency.
+
+    Several pools of the same questions, or several seeds, are repeats: figures are then means with
+    the sample deviation over them. --sweep adds consistency and accuracy by the number of
+    permutations.
 
     All methods choose for one question, then for the next, from candidates that are executed once; a
     prompt that several methods share is sent once. Stop it at any moment: it reports what is finished,
     and the same command goes on.
     """
     from core.selection.method import METHODS, method_named
+    from core.selection.repeating import Study
     from tui.selection.panel import SHUFFLED, PanelOrder
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     studied = [name for name, method in METHODS.items() if method.studied]
     order = PanelOrder(
+        pool=pools[0],
         methods=tuple(method_named(name) for name in dict.fromkeys(names or studied)),
         presentations=SHUFFLED if consistency else SHUFFLED[:1],
         **asked,
     )
-    return asyncio.run(_bench(order, as_json))
+    study = Study(seeds or (order.seed,), order.permutations, sweep)
+    return asyncio.run(_bench(order, dict.fromkeys(pools), study, as_json))
 
 
-async def _bench(order: PanelOrder, as_json: bool) -> int:
+async def _bench(order: PanelOrder, paths: dict[Path, None], study: Study, as_json: bool) -> int:
     from core.selection.pool import read_pool
     from tui.selection.panel import panel_for
-    from tui.selection.telling import complain, unusable
+    from tui.selection.telling import complain
 
-    pool = read_pool(order.pool)
-    for problem in pool.problems:
+    pools = {path: read_pool(path) for path in paths}
+    problems = [problem for pool in pools.values() for problem in pool.problems]
+    for problem in problems:
         complain(problem)
-    async with panel_for(order, pool) as ready:
-        study = _Study(ready, pool, as_json)
+    async with panel_for(order, pools[order.pool]) as ready:
+        bench = _Bench(ready, pools, study, as_json)
         try:
-            await study.run()
+            await bench.run()
         finally:
-            study.report()
-    return 1 if pool.problems or any(map(unusable, study.chosen)) else 0
+            bench.report()
+    return 1 if problems or bench.unusable else 0
 
 
-class _Study:
-    """Every question in turn, by all methods and, where that is wanted, from both presentations:
-    what a question's prompts begin with is then still in the engine's cache."""
+class _Bench:
+    """Every question of every pool in turn, told as it is chosen for."""
 
-    def __init__(self, ready: Ready, pool: Pool, as_json: bool) -> None:
+    def __init__(self, ready: Ready, pools: dict[Path, Pool], study: Study, as_json: bool) -> None:
         from tui.selection.panel import questions_of
 
-        self._ready, self._as_json = ready, as_json
-        self._questions = questions_of(ready.order, pool)
-        self.chosen: list[list[Chosen]] = []
+        self._ready, self._study, self._as_json = ready, study, as_json
+        self._pools = pools
+        self._questions = [questions_of(ready.order, pool) for pool in pools.values()]
+        self._done, self._began = 0, time.monotonic()
+        self.unusable = False
+        """Whether the user should look at a question."""
 
     async def run(self) -> None:
         """Choose. Raises MeritoError where the engine fails for good."""
         from core.errors import MeritoError
         from core.models.chat import ModelTrouble
-        from tui.selection.telling import tell
 
-        choices = self._ready.panel.choose_all(self._questions, self._ready.at_once)
-        began = time.monotonic()
+        self._began = time.monotonic()
         try:
-            async with aclosing(choices):
-                async for each in choices:
-                    self.chosen.append(each)
-                    self._ready.keep(each)
-                    tell(each, as_json=self._as_json)
-                    click.echo(self._progress(time.monotonic() - began), err=True)
+            for number, (path, pool) in enumerate(self._pools.items()):
+                await self._choose(number, self._ready.turned_to(path, pool))
         except ModelTrouble as trouble:
             raise MeritoError(
                 trouble.problem, f"{trouble.mend} The same command goes on where it was."
             ) from trouble
 
+    async def _choose(self, number: int, ready: Ready) -> None:
+        first = self._study.turns(number)[0]
+        choices = self._study.choose_all(ready.panel, number, self._questions[number], ready.at_once)
+        async with aclosing(choices):
+            async for by_turn in choices:
+                ready.keep(by_turn[first])
+                self._tell(by_turn)
+
+    def _tell(self, by_turn: dict[Turn, list[Chosen]]) -> None:
+        from tui.selection.telling import tell, unusable
+
+        for number, (turn, chosen) in enumerate(by_turn.items()):
+            under: dict[str, str | int] = {"pool": str([*self._pools][turn.pool]), **_shuffled(turn)}
+            tell(chosen, as_json=self._as_json, again=number > 0, under=under)
+        self.unusable |= any(unusable(chosen) for chosen in by_turn.values() if chosen)
+        self._done += 1
+        click.echo(self._progress(time.monotonic() - self._began), err=True)
+
     def _progress(self, seconds: float) -> str:
         from tui.view.summary import duration
 
-        done, total = len(self.chosen), len(self._questions)
-        words = f"{done} of {total} questions"
-        left = seconds / done * (total - done)
+        total = sum(map(len, self._questions))
+        words = f"{self._done} of {total} questions"
+        left = seconds / self._done * (total - self._done)
         return f"{words}; about {duration(left)} left" if left else words
 
     def report(self) -> None:
         """What is there so far."""
-        from tui.selection.telling import summarise, summary_objects
+        from tui.selection.summing import summarise, summary_objects
 
-        order = self._ready.order
-        by_method = [list(one) for one in zip(*self.chosen, strict=True)]
+        order, study = self._ready.order, self._study
         names = [method.name for method in order.methods]
-        head = HEAD if HEAD in names else names[0]
+        by_method = study.repeats(order.permutations)
+        told: dict[str, Any] = {
+            "head": HEAD if HEAD in names else names[0],
+            "seed": order.seed,
+            "permutations": order.permutations,
+            "sweep": {number: study.repeats(number) for number in study.sweep},
+        }
         if self._as_json:
-            summary_objects(by_method, head=head, seed=order.seed)
-        summarise(by_method, protocol=order.protocol, head=head, seed=order.seed, aside=self._as_json)
+            summary_objects(by_method, **told)
+        summarise(by_method, protocol=order.protocol, aside=self._as_json, **told)
+
+
+def _shuffled(turn: Turn) -> dict[str, int]:
+    return {"seed": turn.seed, "permutations": turn.permutations}

@@ -69,7 +69,8 @@ async def _select(order: PanelOrder, as_json: bool) -> int:
     from core.models.chat import ModelTrouble
     from core.selection.pool import read_pool
     from tui.selection.panel import panel_for, questions_of
-    from tui.selection.telling import complain, summarise, tell, unusable
+    from tui.selection.summing import summarise
+    from tui.selection.telling import complain, tell, unusable
 
     pool = read_pool(order.pool)
     for problem in pool.problems:
@@ -88,10 +89,11 @@ async def _select(order: PanelOrder, as_json: bool) -> int:
                 trouble.problem, f"{trouble.mend} The same command goes on where it was."
             ) from trouble
     summarise(
-        [list(one) for one in zip(*chosen, strict=True)],
+        [[one] for one in zip(*chosen, strict=True)],
         protocol=order.protocol,
         head=order.methods[0].name,
         seed=order.seed,
+        permutations=order.permutations,
         aside=as_json,
     )
     return 1 if pool.problems or any(map(unusable, chosen)) else 0

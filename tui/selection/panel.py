@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,10 @@ from core.selection.pooling import FILE_ORDER, Chosen, Panel
 from tui.selection.kept import memory_bank, open_specs
 
 if TYPE_CHECKING:
+    from core.database.files import DatabaseFolder
+    from core.database.sandbox import Sandbox
     from core.models.chat import ChatModel
+    from core.selection.candidates import Executor
     from core.selection.retrieval import MemoryBank
     from stores.specs import Specs
 
@@ -78,6 +81,15 @@ class Ready:
     """Questions under way at once."""
     order: PanelOrder
     places: dict[str, int]
+    sandbox: Sandbox
+    folder: DatabaseFolder
+
+    def turned_to(self, path: Path, pool: Pool) -> Ready:
+        """The same for another pool over the same databases."""
+        order = msgspec.structs.replace(self.order, pool=path)
+        executor = _executor(order, pool, self.sandbox, self.folder)
+        panel = replace(self.panel, executor=executor, executed={})
+        return replace(self, order=order, panel=panel, places=_places(pool))
 
     def keep(self, chosen: Sequence[Chosen]) -> None:
         """Keep one question's choices for whoever looks at them later."""
@@ -102,7 +114,6 @@ async def panel_for(order: PanelOrder, pool: Pool) -> AsyncIterator[Ready]:
     """The panel, with a model and memories only where a method uses them. Raises MeritoError."""
     from core.database.files import DatabaseFolder
     from core.database.sandbox import Sandbox
-    from core.selection.candidates import Executor
 
     async with AsyncExitStack() as stack:
         folder = DatabaseFolder(order.root)
@@ -110,7 +121,7 @@ async def panel_for(order: PanelOrder, pool: Pool) -> AsyncIterator[Ready]:
         parts = await _asking(order, folder, specs, stack) if order.asks else {}
         sandbox = await stack.enter_async_context(Sandbox(2))
         panel = Panel(
-            executor=Executor(sandbox, folder, _golds(pool), order.protocol, order.deadline),
+            executor=_executor(order, pool, sandbox, folder),
             methods=order.methods,
             terms=Terms(
                 permutations=order.permutations, seed=order.seed, early_stop=not order.all_runs
@@ -123,7 +134,9 @@ async def panel_for(order: PanelOrder, pool: Pool) -> AsyncIterator[Ready]:
             specs=specs,
             at_once=panel.caller.at_once if panel.caller else WITHOUT_MODEL,
             order=order,
-            places={each.question.id: place for place, each in enumerate(pool.questions)},
+            places=_places(pool),
+            sandbox=sandbox,
+            folder=folder,
         )
 
 
@@ -132,8 +145,15 @@ def questions_of(order: PanelOrder, pool: Pool) -> Sequence[PooledQuestion]:
     return pool.questions[: order.limit]
 
 
-def _golds(pool: Pool) -> dict[str, str]:
-    return {each.question.id: each.gold for each in pool.questions if each.gold.strip()}
+def _executor(order: PanelOrder, pool: Pool, sandbox: Sandbox, folder: DatabaseFolder) -> Executor:
+    from core.selection.candidates import Executor
+
+    golds = {each.question.id: each.gold for each in pool.questions if each.gold.strip()}
+    return Executor(sandbox, folder, golds, order.protocol, order.deadline)
+
+
+def _places(pool: Pool) -> dict[str, int]:
+    return {each.question.id: place for place, each in enumerate(pool.questions)}
 
 
 async def _asking(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -107,3 +108,73 @@ def test_choices_are_kept_for_the_console(stage: Stage) -> None:
     split = next(each for each in kept if each.selection.runs)
     assert split.candidates.executed[split.selection.choice or 0].sql
     assert command.name == "select"
+
+
+def test_several_seeds_are_repeats_with_a_deviation(stage: Stage) -> None:
+    methods = ("--methods", "majority,listwise,map-sql-no-memory", "--memory-tokens", 0)
+    assert bench(stage, *methods, "--seeds", "42,43,44", "--json") == 0
+    single = [row for row in rows(stage, "methods") if row["method"] == "map-sql-no-memory"]
+    assert [row["repeat"] for row in single] == [0, 1, 2]
+    repeated = {row["method"]: row for row in rows(stage, "methods-over-repeats")}
+    told = repeated["map-sql-no-memory"]
+    assert (told["repeats"], told["questions"]) == (3, 9)
+    for figure in ("accuracy", "consistency", "calls", "tokens_sent"):
+        values = [row[figure] for row in single]
+        assert told[figure]["mean"] == pytest.approx(statistics.mean(values))
+        assert told[figure]["deviation"] == pytest.approx(statistics.stdev(values))
+    assert repeated["majority"]["accuracy"]["deviation"] == 0
+    (difference,) = [row for row in rows(stage, "differences") if row["second"] == "listwise"]
+    assert (difference["interval"]["clusters"], difference["interval"]["outcomes"]) == (3, 9)
+    choices = [line for line in stage.lines if "choice" in line]
+    assert {line["seed"] for line in choices} == {42, 43, 44}
+    assert bench(stage, *methods, "--seeds", "42,43,44") == 0
+    assert "9 choices in 3 repeats" in stage.out
+    assert "66.67 ± 0.00 %" in stage.out
+
+
+def test_the_first_repeat_is_what_a_study_without_repeats_says(stage: Stage) -> None:
+    methods = ("--methods", "listwise,map-sql-no-memory", "--memory-tokens", 0, "--json")
+    assert bench(stage, *methods, "--seeds", "5,6") == 0
+    first = [row for row in rows(stage, "methods") if row["repeat"] == 0]
+    assert bench(stage, *methods, "--seed", 5) == 0
+    assert rows(stage, "methods") == first
+
+
+def test_several_pools_are_repeats(stage: Stage) -> None:
+    better = write_pool(stage.root, AGREED, SPLIT, PAIR).rename(stage.root / "better.jsonl")
+    wrong = {**PAIR, "candidates": PAIR["candidates"][1:]}
+    worse = write_pool(stage.root, AGREED, SPLIT, wrong)
+    words = ("--root", stage.root, "--methods", "majority", "--no-consistency", "--json")
+    assert stage("bench", "select", better, worse, *words) == 0
+    assert [row["accuracy"] for row in rows(stage, "methods")] == pytest.approx([2 / 3, 2 / 3])
+    assert rows(stage, "pool")[0]["oracle"] == pytest.approx(5 / 6)
+    assert {line["pool"] for line in stage.lines if "choice" in line} == {str(better), str(worse)}
+
+
+def test_consistency_by_the_number_of_permutations(stage: Stage) -> None:
+    methods = ("--methods", "majority,map-sql-no-memory", "--memory-tokens", 0)
+    assert bench(stage, *methods, "--sweep", "1,2,8", "--json") == 0
+    swept = rows(stage, "permutations")
+    assert [(row["method"], row["permutations"]) for row in swept] == [
+        ("map-sql-no-memory", number) for number in (1, 2, 4, 8)
+    ]
+    calls = [row["calls"]["mean"] for row in swept]
+    assert calls == sorted(calls)
+    assert calls[0] < calls[-1]
+    assert all(row["consistency"]["n"] == 1 for row in swept)
+    (usual,) = [row for row in rows(stage, "methods") if row["method"] == "map-sql-no-memory"]
+    assert usual["calls"] == swept[2]["calls"]["mean"]
+    asked = stage.calls
+    assert bench(stage, *methods, "--sweep", "1,2,8") == 0
+    assert stage.calls == asked
+    assert "By the number of permutations" in stage.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(("--seeds", "a,b"), "whole numbers"), (("--sweep", "0"), "at least 1")],
+)
+def test_what_is_no_list_of_numbers_is_told(stage: Stage, words: tuple[str, ...], said: str) -> None:
+    pool = write_pool(stage.root, AGREED)
+    assert stage("bench", "select", pool, "--root", stage.root, *words) == 2
+    assert said in stage.err
