@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 
 def folder() -> Path:
     """The folder in Spider's layout, in a checkout and in an installed wheel alike."""
-    return Path(str(files(__name__)))
+    return Path(__file__).parent

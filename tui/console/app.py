@@ -29,6 +29,7 @@ from tui.console.preferences import Preferences
 from tui.console.rooms import modes
 from tui.console.screens.base import RoomScreen
 from tui.console.session import OpenRun, Session
+from tui.console.sheet import SteadySheet
 from tui.console.shelves import Library, ReadOnly
 from tui.console.widgets.scrollbar import PlainBar
 from tui.settings import person
@@ -95,6 +96,8 @@ class MeritoApp(App[int]):
         who: str = "",
         asker: Asker | None = None,
     ) -> None:
+        self.DEFAULT_MODE = room  # type: ignore[misc]  # The first room is the first screen there is.
+        self._colours: dict[str, dict[str, str]] = {}
         super().__init__()
         self.preferences = preferences or Preferences(theme=theme)
         self.built: dict[str, RoomScreen] = {}
@@ -121,7 +124,6 @@ class MeritoApp(App[int]):
         """Choices that are kept beside the store; whoever opens the console says where."""
         self.asker = None if read_only else asker
         """Puts questions of the user's own; None where none can be put."""
-        self._room = room
         self._reader: asyncio.Task[None] | None = None
         self._painted = 0.0
         self._cost = 0.0
@@ -137,10 +139,14 @@ class MeritoApp(App[int]):
             self.register_theme(palette)
         wanted = self.preferences.theme
         self.theme = wanted if wanted in self.available_themes else DEFAULT_THEME
+        self.stylesheet = SteadySheet(variables=self.get_css_variables())
 
     def get_css_variables(self) -> dict[str, str]:
-        """The theme's colours, and the inks for themes that have none."""
-        return with_inks(super().get_css_variables())
+        """The theme's colours, and the inks for themes that have none; made once for each theme."""
+        if self.theme not in self._colours:
+            self._colours[self.theme] = with_inks(super().get_css_variables())
+        self.theme_variables = self._colours[self.theme]
+        return self.theme_variables
 
     async def on_event(self, event: events.Event) -> None:
         """What is pasted may hold anything; a field would hand it to the terminal as it is."""
@@ -149,12 +155,11 @@ class MeritoApp(App[int]):
         await super().on_event(event)
 
     async def on_mount(self) -> None:
-        """Show the first room, then begin to read."""
+        """The first room is on its way to the screen: begin to read."""
         with suppress(NotImplementedError, RuntimeError):
             for name in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
                 asyncio.get_running_loop().add_signal_handler(name, self._told_to_leave)
         self.set_keymap(self.preferences.keys.changed)
-        await self.switch_mode(self._room)
         self.call_after_refresh(_collect_again)
         for words in self.preferences.words:
             self.tell(words, serious=True)

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from core.database.files import DatabaseFolder
 from core.errors import MeritoError, UsageMistake
 from core.question import Question
 from tui.console.session import Opened
-from tui.workbench import Workbench
 
 if TYPE_CHECKING:
     from stores.store import Store
     from tui.engines import Engines
     from tui.order import Order
+    from tui.workbench import Workbench
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Asker:
 
     def __init__(
         self,
-        order: Order,
+        order: Callable[[], Order],
         *,
         store: Callable[[], Store] | None = None,
         folders: Sequence[tuple[Path, str]] = (),
@@ -60,7 +59,8 @@ class Asker:
         """`order` says how questions are asked (model, strategy, store, ...). `store` gives a store
         that is open for writing already, `engines` a model that a run has started; without them
         both are opened with the first question. `folders` hold databases, each with a word; `more`
-        tells those that are known only later."""
+        tells those that are known only later. The console makes an asker before its first paint:
+        nothing is looked at, and nothing of a run imported, until somebody wants to ask."""
         self._order = order
         self._store_at_hand, self._engines_at_hand = store, engines
         self._stack = AsyncExitStack()
@@ -69,12 +69,13 @@ class Asker:
         self._benches: dict[Path, Workbench] = {}
         self._lock = asyncio.Lock()
         self._sources: list[Source] = []
-        self._more = more
-        self._offer(folders)
+        self._folders, self._more = folders, more
 
     @property
     def sources(self) -> tuple[Source, ...]:
         """The databases there are by now."""
+        self._offer(self._folders)
+        self._folders = ()
         self._offer(self._more())
         return tuple(self._sources)
 
@@ -86,6 +87,7 @@ class Asker:
     def add(self, path: Path, about: str = "") -> Source | None:
         """Offer a database file, or all in a folder; the first of them. Raises MeritoError where
         there is none."""
+        from core.database.files import DatabaseFolder
         from tui.asking import located
 
         path = path.expanduser().absolute()
@@ -102,6 +104,9 @@ class Asker:
 
     def workbench(self, source: Source) -> Workbench:
         """The database by hand."""
+        from core.database.files import DatabaseFolder
+        from tui.workbench import Workbench
+
         if source.root not in self._benches:
             self._benches[source.root] = Workbench(DatabaseFolder(source.root))
         return self._benches[source.root]
@@ -110,6 +115,7 @@ class Asker:
     async def asked(self, source: Source, text: str) -> AsyncGenerator[Opened, None]:
         """A run of this one question. Raises MeritoError for whatever keeps it from beginning; what
         takes long is opened once."""
+        from core.database.files import DatabaseFolder
         from core.run.progress import Progress
         from tui.asking import asked_text
         from tui.console.stored import StoreArchive
@@ -118,7 +124,7 @@ class Asker:
 
         question = Question(id="asked", database=source.name, text=asked_text(text))
         order = msgspec.structs.replace(
-            self._order,
+            self._order(),
             stream=str(DatabaseFolder(source.root).path(source.name)),
             root=source.root,
             questions=(question,),
@@ -147,8 +153,8 @@ class Asker:
         if self._store_at_hand is not None:
             return self._store_at_hand()
         if self._store is None:
-            chosen = str(self._order.store) if self._order.store else None
-            opened = Store.open(settings.store_path(chosen), create=True)
+            store = self._order().store
+            opened = Store.open(settings.store_path(str(store) if store else None), create=True)
             self._store = self._stack.enter_context(opened)
         return self._store
 

@@ -101,7 +101,7 @@ def _asker_beside(order: Order, runs: Sequence[LiveRun]) -> Asker:
         return runs[0]
 
     return Asker(
-        order,
+        lambda: order,
         store=lambda: live().store,
         engines=lambda: live().engines,
         folders=folders_of(order.root),
@@ -197,9 +197,13 @@ def open_console(
 def _asker_alone(path: Path, root: Path | None) -> Asker:
     """Puts questions where no run goes on: model and store are opened with the first one."""
     from tui.console.asker import Asker, folders_of
-    from tui.order import Order
 
-    return Asker(Order(stream="", store=path), folders=folders_of(root))
+    def order() -> Order:
+        from tui.order import Order
+
+        return Order(stream="", store=path)
+
+    return Asker(order, folders=folders_of(root))
 
 
 def _on_store(

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import msgspec
 
 from core.errors import MeritoError
 from core.memory.entry import MemoryEntry, ReviewDecision
-from stores.library import Decided
-from stores.shelves import EntryRow, EntryUse
+
+if TYPE_CHECKING:
+    from stores.library import Decided
+    from stores.shelves import EntryRow, EntryUse
 
 Told = Callable[[str], None]
 """Hears how far a long piece of work is, in words."""

@@ -47,7 +47,7 @@ def judged_console(folder: Path, count: int, **options: Any) -> MeritoApp:
 def asking_console(folder: Path, **options: Any) -> MeritoApp:
     """A console in which questions can be put to the harbour."""
     asker = Asker(
-        Order(stream="", store=folder / "merito.sqlite", strategy="merit"),
+        lambda: Order(stream="", store=folder / "merito.sqlite", strategy="merit"),
         folders=[(harbour(folder), "sample")],
         engines=lambda: Engines(Choice(model=learner(), why=()), HashingEncoder()),  # type: ignore[arg-type]
     )

@@ -46,6 +46,31 @@ def test_nothing_heavy_is_loaded_for_the_first_paint() -> None:
     assert json.loads(done.stdout.splitlines()[-1]) == []
 
 
+OPENED = """
+import json, sys
+from pathlib import Path
+import tui.console.live as live
+
+def painting(app, **_):
+    print(json.dumps([name for name in sys.argv[2:] if name in sys.modules]))
+
+live.run_console = painting
+live.open_console(Path(sys.argv[1]), None, read_only=False, theme=None)
+"""
+LATER = ("tui.order", "tui.replaying", "core.datasets", "core.database.sandbox", "core.repair.strategy")
+
+
+def test_what_a_run_needs_is_not_loaded_by_a_console_without_one(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", OPENED, str(tmp_path / "none.sqlite"), *LATER],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(done.stdout.splitlines()[-1]) == []
+
+
 def test_the_real_program_opens_with_no_store_and_leaves_the_terminal_clean(tmp_path: Path) -> None:
     with Terminal(["console", "--store", str(tmp_path / "none.sqlite")]) as terminal:
         terminal.until(b"No run is open here.")

@@ -12,14 +12,12 @@ from textual.widget import Widget
 
 from tui.console.actions import Action
 from tui.console.screens.attempts import AttemptScreen
-from tui.console.screens.share import Share, written
 from tui.console.widgets.episode import Episode
 from tui.console.widgets.head import Head
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.memories import Memories
 from tui.console.widgets.paper import Paper
 from tui.console.widgets.queue import Queue
-from tui.replaying import Take
 from tui.view.episode_view import EpisodeView
 from tui.view.legible import one_line
 
@@ -177,6 +175,8 @@ class WatchScreen(AttemptScreen):
         if not run or self.console_app.archive is None:
             self.tell("There is no stored run to share.")
             return
+        from tui.console.screens.share import Share
+
         self.app.push_screen(Share(), lambda key: self._share_as(run, key))
 
     def _share_as(self, run: str, key: str | None) -> None:
@@ -184,6 +184,9 @@ class WatchScreen(AttemptScreen):
             self.console_app.start(self._write_for_others(run, key), group="share")
 
     async def _write_for_others(self, run: str, key: str) -> None:
+        from tui.console.screens.share import written
+        from tui.replaying import Take
+
         archive = self.console_app.archive
         if archive is not None:
             take = Take(run, await archive.reel(run))

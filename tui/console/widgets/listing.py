@@ -53,6 +53,8 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._lines: LRUCache[Hashable, Strip] = LRUCache(512)
         self._shown: list[Hashable] = []
+        self._wrapped: tuple[str, int, list[Content]] = ("", 0, [])
+        """Words for no row, a width, and the lines that they make there."""
         self._theme = ""
         self._width = 0
 
@@ -191,7 +193,10 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
         return strip.crop_extend(0, width, style.rich_style)
 
     def _empty_line(self, y: int, width: int) -> Strip | None:
-        lines = Content(self.empty_words()).wrap(max(4, width - 2))
+        words = self.empty_words()
+        if self._wrapped[:2] != (words, width):
+            self._wrapped = (words, width, Content(words).wrap(max(4, width - 2)))
+        lines = self._wrapped[2]
         if not 1 <= y <= len(lines):
             return None
         content = Content.assemble(" ", lines[y - 1])
