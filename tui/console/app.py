@@ -28,7 +28,7 @@ from tui.console.library import Archive
 from tui.console.preferences import Preferences
 from tui.console.rooms import modes
 from tui.console.screens.base import RoomScreen
-from tui.console.session import OpenRun, Session
+from tui.console.session import Opened, OpenRun, Session, ToCome
 from tui.console.sheet import SteadySheet
 from tui.console.shelves import Library, ReadOnly
 from tui.console.widgets.scrollbar import PlainBar
@@ -62,11 +62,11 @@ class MeritoApp(App[int]):
 
     `events` is a live run's stream (already recorded, if it is to be kept) and `control` its hand;
     `library` and `archive` are the store's memories and runs. `open_run` puts all of these together
-    after the first paint instead. Read-only means that the console holds neither a control nor a
-    library that takes decisions. `stored` says that the events are of the past: what happened then
-    is shown, not announced. `notice` stays on the screen: something to know about the store.
-    `preferences` are the keys, the theme, and what is kept until the next start; `theme` alone
-    stands for preferences that are nobody's.
+    after the first paint instead; `to_come` waits for what is not there yet. Read-only means that the
+    console holds neither a control nor a library that takes decisions. `stored` says that the events
+    are of the past: what happened then is shown, not announced. `notice` stays on the screen:
+    something to know about the store. `preferences` are the keys, the theme, and what is kept until
+    the next start; `theme` alone stands for preferences that are nobody's.
     """
 
     TITLE = "Merito"
@@ -91,6 +91,7 @@ class MeritoApp(App[int]):
         room: str = "run",
         replay_run: str | None = None,
         replay_speed: float = 1,
+        to_come: ToCome | None = None,
         stored: bool = False,
         notice: str = "",
         who: str = "",
@@ -110,6 +111,7 @@ class MeritoApp(App[int]):
         self.failure: Exception | None = None
         """Why the run could not even begin."""
         self._open_run = open_run
+        self.to_come = to_come
         self._goodbye = asyncio.Event()
         self._finished = asyncio.Event()
         """Set once the run has nothing more to say."""
@@ -173,6 +175,9 @@ class MeritoApp(App[int]):
             async with AsyncExitStack() as stack:
                 if self._open_run is not None and not await self._assemble(stack, self._open_run):
                     return
+                if self.to_come is not None:
+                    async for opened in self.to_come():
+                        self._take(opened, steer=False)
                 try:
                     await self.session.read(self.changed)
                 except Exception as error:
@@ -196,9 +201,15 @@ class MeritoApp(App[int]):
             self.failure = error
             self.exit(1)
             return False
-        self.session.attach(opened, steer=not self.read_only)
-        self.library, self.archive = self._permitted(opened.library), opened.archive
+        self._take(opened, steer=not self.read_only)
         return True
+
+    def _take(self, opened: Opened, *, steer: bool) -> None:
+        self.session.attach(opened, steer=steer)
+        if opened.archive is None or opened.archive is not self.archive:
+            self.library, self.archive = self._permitted(opened.library), opened.archive
+        self.notice = opened.notice or self.notice
+        self.changed()
 
     def _permitted(self, library: Library | None) -> Library | None:
         return ReadOnly(library) if self.read_only and library is not None else library

@@ -79,6 +79,11 @@ class Asker:
         self._offer(self._more())
         return tuple(self._sources)
 
+    @property
+    def writing(self) -> bool:
+        """Whether the store was opened here, with the first question."""
+        return self._store is not None
+
     def _offer(self, folders: Sequence[tuple[Path, str]]) -> None:
         for root, about in folders:
             with suppress(MeritoError):

@@ -19,7 +19,15 @@ from typing import Any, NamedTuple
 from textual.keys import Keys as TextualKeys
 from textual.keys import _character_to_key as key_of_character
 
-from tui.console.actions import ACTIONS, MOVE_KEYS, ROOM_ACTIONS, Action, actions_of, key_words
+from tui.console.actions import (
+    ACTIONS,
+    MOVE_KEYS,
+    ROOM_ACTIONS,
+    Action,
+    actions_of,
+    first_key,
+    key_words,
+)
 from tui.console.rooms import ROOMS
 
 EATEN: Mapping[str, str] = {
@@ -76,6 +84,10 @@ class Keys:
     def named(self, name: str) -> Action:
         """An action by its name, with the keys in force. Raises KeyError."""
         return self.of(_EVERY[name])
+
+    def shown(self, name: str) -> str:
+        """The key that words on the screen name for an action. Raises KeyError."""
+        return first_key(self.named(name))
 
     def actions_of(self, room: str) -> list[Action]:
         """What can be done in a room, its own actions first."""

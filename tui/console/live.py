@@ -14,7 +14,7 @@ from core.run.control import Control
 from core.run.events import AnyEvent
 from tui.bookmarks import Bookmarks
 from tui.console.app import MeritoApp
-from tui.console.preferences import Preferences, load_preferences
+from tui.console.preferences import load_preferences
 from tui.console.selections import KeptSelections
 from tui.console.session import Opened
 from tui.console.terminal import run_bounded, stderr_to_log
@@ -179,19 +179,58 @@ def open_console(
     from stores.permission import only_reading
 
     preferences = load_preferences(theme)
-    asker, who = _asker_alone(path, root), person(who)
+    asker = _asker_alone(path, root)
     with ExitStack() as stack:
         if read_only:
             stack.enter_context(only_reading())
-        if path.exists():
-            run_console(_on_store(stack, path, run, read_only, preferences, asker, who))
-        elif run is not None:
-            raise UsageMistake(f"There is no store at {path}, so no run {run}.", "Name one: --store.")
-        else:
-            app = MeritoApp(read_only=read_only, preferences=preferences, asker=asker, who=who)
-            app.selections = KeptSelections(path)
-            run_console(app)
+        store = _existing(stack, path, run)
+        app = MeritoApp(
+            **_shown(stack, path, store, run, asker),
+            read_only=read_only,
+            preferences=preferences,
+            stored=True,
+            asker=asker,
+            who=person(who),
+        )
+        app.selections = KeptSelections(path)
+        run_console(app)
     return DONE
+
+
+def _existing(stack: ExitStack, path: Path, run: str | None) -> Store | None:
+    """The store, for reading and reviewing; None where there is none yet."""
+    if path.exists():
+        from stores.store import Store
+
+        return stack.enter_context(Store.open(path, mode="review"))
+    if run is not None:
+        raise UsageMistake(f"There is no store at {path}, so no run {run}.", "Name one: --store.")
+    return None
+
+
+def _shown(
+    stack: ExitStack, path: Path, store: Store | None, run: str | None, asker: Asker
+) -> dict[str, Any]:
+    """What the console begins with: the store and one of its runs, as far as they are there; what is
+    not is waited for."""
+    from tui.console.waiting import arrivals, first_run
+
+    if store is None:
+        return {"to_come": lambda: arrivals(stack, path, own=lambda: asker.writing)}
+    from tui.console.stored import StoreArchive
+    from tui.console.stored_library import StoreLibrary
+
+    there: dict[str, Any] = {
+        "library": StoreLibrary(store),
+        "archive": StoreArchive(store),
+        "notice": store.notice,
+    }
+    runs = store.runs()
+    chosen = store.run(run).id if run is not None else (runs[0].id if runs else None)
+    if chosen is None:
+        alone = Opened(None, None, **there)
+        return there | {"to_come": lambda: first_run(store, alone)}
+    return there | {"events": _watched(store, chosen), "replay_run": chosen}
 
 
 def _asker_alone(path: Path, root: Path | None) -> Asker:
@@ -204,39 +243,6 @@ def _asker_alone(path: Path, root: Path | None) -> Asker:
         return Order(stream="", store=path)
 
     return Asker(order, folders=folders_of(root))
-
-
-def _on_store(
-    stack: ExitStack,
-    path: Path,
-    run: str | None,
-    read_only: bool,
-    preferences: Preferences,
-    asker: Asker,
-    who: str,
-) -> MeritoApp:
-    from stores.store import Store
-    from tui.console.stored import StoreArchive
-    from tui.console.stored_library import StoreLibrary
-
-    store = stack.enter_context(Store.open(path, mode="review"))
-    runs = store.runs()
-    chosen = store.run(run).id if run is not None else (runs[0].id if runs else None)
-    events = None if chosen is None else _watched(store, chosen)
-    app = MeritoApp(
-        events=events,
-        library=StoreLibrary(store),
-        archive=StoreArchive(store),
-        read_only=read_only,
-        preferences=preferences,
-        replay_run=chosen,
-        stored=True,
-        notice=store.notice,
-        asker=asker,
-        who=who,
-    )
-    app.selections = KeptSelections(path)
-    return app
 
 
 async def _watched(store: Store, run: str) -> AsyncIterator[AnyEvent]:

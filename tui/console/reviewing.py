@@ -76,12 +76,14 @@ def _decision(
     return ReviewDecision(memory=each.id, state=state, who=who, at=time.time(), remark=remark)
 
 
-def told(done: Decided, *, undoing: bool) -> str:
-    """What became of decisions, in one sentence for each side."""
+def told(done: Decided, undo: str = "") -> str:
+    """What became of decisions, in one sentence for each side; `undo` is the key that takes them
+    back."""
     words = []
     if done.kept:
         states = ", ".join(sorted({decision.state.value for decision in done.kept}))
-        words.append(f"{counted(len(done.kept))}: {states}.{'' if undoing else ' u takes it back.'}")
+        back = f" {undo} takes it back." if undo else ""
+        words.append(f"{counted(len(done.kept))}: {states}.{back}")
     if done.clashes:
         words.append(_clash_words(done.clashes))
     return " ".join(words)

@@ -36,6 +36,11 @@ ROOMS: tuple[Room, ...] = (
 """In the order of their number keys."""
 
 
+def title_of(room: str) -> str:
+    """What a room is called; a screen that is no room has its own name."""
+    return next((each.title for each in ROOMS if each.name == room), room)
+
+
 def modes() -> dict[str, Callable[[], Screen[Any]]]:
     """The rooms as Textual's modes."""
     return {room.name: room.build for room in ROOMS}

@@ -19,17 +19,23 @@ if TYPE_CHECKING:
 
 
 class Opened(NamedTuple):
-    """A run that has been put together: its recorded events, its hand, and its store."""
+    """A run that has been put together: its recorded events, its hand, and its store. Without events
+    it is the store alone."""
 
-    events: AsyncIterator[AnyEvent]
+    events: AsyncIterator[AnyEvent] | None
     control: Control | None
     library: Library | None
     archive: Archive | None
     workbench: Workbench | None = None
+    notice: str = ""
+    """Something to know about the store."""
 
 
 OpenRun = Callable[[], AbstractAsyncContextManager[Opened]]
 """Puts a run together, which may take as long as loading a model takes, and apart again."""
+
+ToCome = Callable[[], AsyncIterator[Opened]]
+"""Gives what was not there when the console opened, as soon as it is."""
 
 _SLICE = 0.012
 """Seconds of events in one go; then the interface gets its turn."""

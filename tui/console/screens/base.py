@@ -11,9 +11,10 @@ from textual.layouts.horizontal import HorizontalLayout
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui.console.actions import Action, first_key
+from tui.console.actions import Action
 from tui.console.ink import QUIET, Part, ink
 from tui.console.kept import Choice
+from tui.console.rooms import title_of
 from tui.console.session import Session
 from tui.console.widgets.banner import Banner
 from tui.console.widgets.head import Head
@@ -58,10 +59,11 @@ class RoomScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Head, body, keys."""
-        yield Head(self.ROOM, self.session, self.console_app.read_only)
+        keys = self.console_app.preferences.keys
+        yield Head(self.ROOM, self.session, keys, self.console_app.read_only)
         yield Banner()
         yield from self.compose_body()
-        yield KeyBar(self.ROOM, self.console_app.preferences.keys)
+        yield KeyBar(self.ROOM, keys)
 
     def compose_body(self) -> Iterable[Widget]:
         """The room's own panes."""
@@ -91,7 +93,20 @@ class RoomScreen(Screen[None]):
 
     def key(self, action: str) -> str:
         """The key that does something, as it stands on a keyboard, for words on the screen."""
-        return first_key(self.console_app.preferences.keys.named(action))
+        return self.console_app.preferences.keys.shown(action)
+
+    def way_to(self, room: str) -> str:
+        """The key that leads to a room, and what the room is called."""
+        return f"{self.key(f'room.{room}')}, {title_of(room)}"
+
+    def no_store_words(self, lack: str, make: str) -> str:
+        """What to do where no store is open: what is lacking for it, and how it is made."""
+        then = (
+            "It shows up here as soon as it is there. Another store:"
+            if self.console_app.to_come is not None
+            else "Then open the console on it, or on another store:"
+        )
+        return f"No store is open, so {lack}.\n\n{make}\n\n{then}\n  merito console --store FILE"
 
     def choices(self) -> dict[str, Choice]:
         """What is kept of this screen until the next start. A subclass adds its own."""

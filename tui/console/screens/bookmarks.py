@@ -22,9 +22,10 @@ from tui.view.legible import one_line
 class BookmarkList(Listing):
     """Bookmarks in the order of their places."""
 
-    def __init__(self, bookmarks: Sequence[Bookmark]) -> None:
+    def __init__(self, bookmarks: Sequence[Bookmark], sets: str) -> None:
+        """`sets` is the key that sets one."""
         super().__init__(id="runs")
-        self.bookmarks = bookmarks
+        self.bookmarks, self._sets = bookmarks, sets
         self.border_title = Content("Bookmarks")
         self.border_subtitle = Content("enter goes there, r renames, x removes, u undoes, esc leaves")
 
@@ -49,7 +50,10 @@ class BookmarkList(Listing):
 
     def empty_words(self) -> str:
         """How to set one."""
-        return "This run has no bookmark yet. Leave with esc; b sets one where the replay stands."
+        return (
+            "This run has no bookmark yet. Leave with esc; "
+            f"{self._sets} sets one where the replay stands."
+        )
 
 
 class ChooseBookmark(ModalScreen[int | None]):
@@ -62,14 +66,15 @@ class ChooseBookmark(ModalScreen[int | None]):
         Binding("u", "undo", "undo", show=False),
     ]
 
-    def __init__(self, shelf: Bookmarks, run: str) -> None:
+    def __init__(self, shelf: Bookmarks, run: str, sets: str) -> None:
+        """`sets` is the key that sets one."""
         super().__init__(classes="dialog")
-        self._shelf, self._run = shelf, run
+        self._shelf, self._run, self._sets = shelf, run, sets
         self._removed: list[Bookmark] = []
 
     def compose(self) -> ComposeResult:
         """The list alone."""
-        yield BookmarkList(self._shelf.of(self._run))
+        yield BookmarkList(self._shelf.of(self._run), self._sets)
 
     def on_mount(self) -> None:
         """Give the list the keys."""

@@ -176,10 +176,7 @@ class ExperimentsScreen(RoomScreen):
             "Every other run shows up here, too. The quickest one:\n  merito demo"
         )
         if self.console_app.archive is None:
-            return (
-                f"No store is open, so there is nothing to compare.\n\n{start}\n\n"
-                "Then open this console again, or name a store:\n  merito console --store FILE"
-            )
+            return self.no_store_words("there is nothing to compare", start)
         return f"No run is stored yet.\n\n{start}"
 
     def on_listing_moved(self, event: Listing.Moved) -> None:

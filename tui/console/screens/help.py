@@ -10,7 +10,7 @@ from textual.content import Content
 from tui.console.actions import MOVES, Action, key_words
 from tui.console.ink import ACCENT, BLANK, Line, column, line, rule
 from tui.console.keys import Keys
-from tui.console.rooms import ROOMS
+from tui.console.rooms import title_of
 from tui.console.screens.dialogs import Sheet
 from tui.console.widgets.paper import Block
 
@@ -19,12 +19,11 @@ _KEYS = 20
 
 def help_sheet(room: str, keys: Keys) -> Sheet:
     """The sheet for a room with the keys in force: its own first, then those of every screen."""
-    title = next((each.title for each in ROOMS if each.name == room), room)
     actions = keys.actions_of(room)
     own = [action for action in actions if action.rooms]
     everywhere = [*(action for action in actions if not action.rooms), *keys.room_actions()]
     blocks = [
-        Block("own", room, partial(_section, f"On {title}", _rows(own))),
+        Block("own", room, partial(_section, f"On {title_of(room)}", _rows(own))),
         Block("everywhere", 0, partial(_section, "On every screen", _rows(everywhere))),
         Block("moves", 0, partial(_section, "In every list and sheet", list(MOVES))),
     ]

@@ -55,7 +55,7 @@ class MemoryScreen(RoomScreen):
     def compose_body(self) -> Iterable[Widget]:
         """The list and the sheet."""
         with Container(id="panes"):
-            yield Shelf()
+            yield Shelf(self.key, self._no_store)
             yield Entry()
 
     def on_mount(self) -> None:
@@ -67,6 +67,10 @@ class MemoryScreen(RoomScreen):
         """End what was started for searching."""
         if self.library is not None:
             await self.library.close()
+
+    def _no_store(self) -> str:
+        make = "Memories are what finished runs taught. Make some:\n  merito demo"
+        return self.no_store_words("there are no memories", make)
 
     @property
     def library(self) -> Library | None:
@@ -200,7 +204,9 @@ class MemoryScreen(RoomScreen):
             return
         states = " or ".join(sorted({state.value for _, state in wanted}))
         self.console_app.confirm(
-            f"{counted(len(wanted))}: {states}?", "u takes all of them back at once.", record
+            f"{counted(len(wanted))}: {states}?",
+            f"{self.key('memory.undo')} takes all of them back at once.",
+            record,
         )
 
     async def _record(self, library: Library, wanted: Wanted, remark: str) -> None:
@@ -223,7 +229,8 @@ class MemoryScreen(RoomScreen):
         shelf.clashes = (shelf.clashes - kept) | clashing
         shelf.marks |= clashing if len(clashing) > 1 else set()
         shelf.update(await library.moved())
-        self.tell(told(done, undoing=undoing), serious=bool(done.clashes))
+        undo = "" if undoing else self.key("memory.undo")
+        self.tell(told(done, undo), serious=bool(done.clashes))
         self._show_chosen()
 
     def action_undo(self) -> None:

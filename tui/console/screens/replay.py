@@ -14,7 +14,7 @@ from tui.bookmarks import Bookmark
 from tui.console.actions import Action, bindings_of
 from tui.console.library import Archive, StoredRun
 from tui.console.screens.bookmarks import ChooseBookmark
-from tui.console.screens.runs import ChooseRun
+from tui.console.screens.runs import NO_RUN, ChooseRun
 from tui.console.screens.watch import WatchScreen
 from tui.console.session import Session
 from tui.console.widgets.transport import Transport
@@ -23,6 +23,8 @@ from tui.view.places import HINT, place_of
 from tui.view.playback import Playback
 
 _TICK = 0.1
+_LOOK = 1.0
+"""Seconds between two looks for a run, while there is none."""
 _SLICE = 0.012
 """Seconds of reading ahead in one go; then the interface gets its turn."""
 _READ_AHEAD = 64
@@ -47,6 +49,7 @@ class ReplayScreen(WatchScreen):
     """A stored run with its transport."""
 
     ROOM = "replay"
+    FOLLOWING = "following the replay"
     BINDINGS = bindings_of("replay")
 
     def __init__(self) -> None:
@@ -58,6 +61,8 @@ class ReplayScreen(WatchScreen):
         self._last = 0.0
         self._wanted: int | None = None
         """A place that is gone to once it is read."""
+        self._begun = ""
+        """The run that was opened unasked, or was to be."""
 
     @property
     def session(self) -> Session:
@@ -73,7 +78,8 @@ class ReplayScreen(WatchScreen):
     def on_mount(self) -> None:
         """Begin with the run that was asked for, or with the newest."""
         self._ticking = self.set_interval(_TICK, self._tick, pause=True)
-        self.console_app.start(self._begin())
+        self.console_app.start(self._begin(), group="begin")
+        self.set_interval(_LOOK, self._look)
 
     def refresh_view(self) -> None:
         """The panes, then the transport."""
@@ -105,8 +111,14 @@ class ReplayScreen(WatchScreen):
             archive = self.console_app.archive
             runs = await archive.runs() if archive is not None else ()
             wanted = runs[0].id if runs else None
-        if wanted is not None:
+        if wanted is not None and wanted != self._begun:
+            self._begun = wanted
             await self.load(wanted)
+
+    def _look(self) -> None:
+        """A store, or its first run, may have come since."""
+        if self.playback is None and self.console_app.archive is not None and self.is_active:
+            self.console_app.start(self._begin(), group="begin")
 
     async def load(self, run: str) -> None:
         """Read a run and stand at its beginning, playing if a speed was asked for."""
@@ -214,7 +226,8 @@ class ReplayScreen(WatchScreen):
 
     async def _choose_bookmark(self) -> None:
         shelf = self.console_app.bookmarks
-        place = await self.app.push_screen_wait(ChooseBookmark(shelf, self._run))
+        dialog = ChooseBookmark(shelf, self._run, self.key("replay.bookmark"))
+        place = await self.app.push_screen_wait(dialog)
         self._read_bookmarks()
         if place is not None:
             self._seek(place)
@@ -252,13 +265,12 @@ class ReplayScreen(WatchScreen):
     def no_run_words(self) -> str:
         """What to do where no run can be replayed."""
         if self.console_app.archive is None:
-            return (
-                "No store is open, so there is nothing to replay.\n\n"
-                "Every run is stored as it happens. Make one:\n  merito demo\n\n"
-                "or name a store:\n  merito console --store FILE\n\n"
-                "or open a run that somebody recorded:\n  merito replay FILE"
+            words = self.no_store_words(
+                "there is nothing to replay",
+                "Every run is stored as it happens. Make one:\n  merito demo",
             )
-        return "No run is stored yet. Make one:\n  merito demo"
+            return f"{words}\n\nA run that somebody recorded:\n  merito replay FILE"
+        return NO_RUN
 
     @property
     def _run(self) -> str:
@@ -266,7 +278,7 @@ class ReplayScreen(WatchScreen):
 
     def _loaded(self) -> Playback | None:
         if self.playback is None:
-            self.tell("No run is loaded. o chooses one of the stored runs.")
+            self.tell(f"No run is loaded. {self.key('replay.open')} chooses one of the stored runs.")
         return self.playback
 
     def _seek_share(self, share: float) -> None:

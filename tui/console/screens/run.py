@@ -42,10 +42,15 @@ class RunScreen(Judging, WatchScreen):
 
     def no_run_words(self) -> str:
         """How to get a run onto this screen."""
+        shell = "the shell"
+        if self.console_app.to_come is not None:
+            shell = "another shell; it is shown here as soon as it begins"
         return (
-            "No run is open here.\n\n"
-            "Start one from the shell:\n  merito demo\n  merito run STREAM\n\n"
-            "Or watch a stored one: press 3, Replay."
+            f"No run is open here.\n\n"
+            f"Start one from {shell}:\n  merito demo\n  merito run STREAM\n\n"
+            f"Or watch a stored one: press {self.way_to('replay')}.\n"
+            f"Or put a question of your own: press {self.way_to('ask')}.\n"
+            f"Every key of a screen: press {self.key('all.help')}."
         )
 
     def live_position(self) -> int | None:

@@ -15,6 +15,9 @@ from tui.console.widgets.entry import when
 from tui.console.widgets.listing import Listing
 from tui.view.legible import one_line
 
+NO_RUN = "No run is stored yet. Make one:\n  merito demo"
+"""What to do where there is none."""
+
 
 class Runs(Listing):
     """Stored runs, newest first."""
@@ -49,7 +52,7 @@ class Runs(Listing):
 
     def empty_words(self) -> str:
         """What to do where there is none."""
-        return "No run is stored yet. Make one:\n  merito demo"
+        return NO_RUN
 
 
 class ChooseRun(ModalScreen[str | None]):

@@ -19,6 +19,7 @@ from tui.console.widgets.choices import ChoiceList
 from tui.console.widgets.keybar import KeyBar
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.paper import Block, Paper
+from tui.console.widgets.search import no_match
 from tui.console.widgets.selection import selection_blocks
 from tui.view.legible import one_line
 
@@ -26,23 +27,22 @@ if TYPE_CHECKING:
     from stores.specs import KeptPool, KeptSelection
 
 NEWCOMER = (
-    "Nothing has been chosen from a pool yet.",
     "",
-    "A pool is a file of questions, each with several candidate queries, one JSON object a line:",
-    "question_id, db_id, question, evidence, gold_sql (optional), candidates: [{source, sql}].",
-    "Every candidate is executed; those with equal results form a group; a method chooses one.",
+    "A pool is a file of questions with candidate queries, one JSON object a line:",
+    "question_id, db_id, question, candidates: [{source, sql}], perhaps gold_sql.",
+    "Candidates with equal results form a group; a method chooses one.",
     "",
-    "Try it with no model at all:",
-    "    merito select pool.jsonl --root databases --method majority",
+    "With no model at all:",
+    "  merito select pool.jsonl --root databases --method majority",
     "With the papers' method and its memories of similar questions:",
-    "    merito specs build train.json",
-    "    merito select pool.jsonl --root databases --method map-sql",
+    "  merito specs build train.json",
+    "  merito select pool.jsonl --root databases --method map-sql",
     "All methods compared:",
-    "    merito bench select pool.jsonl --root databases",
-    "",
+    "  merito bench select pool.jsonl --root databases",
     "In a run, the first SQL of each question may be chosen the same way:",
-    "    merito run STREAM --initial select --candidates 8",
+    "  merito run STREAM --initial select --candidates 8",
 )
+"""What to do where nothing has been chosen yet; all of it fits on a small screen."""
 
 
 class SelectionScreen(RoomScreen):
@@ -74,6 +74,12 @@ class SelectionScreen(RoomScreen):
         """Read what is kept."""
         self.listing.no_rows = self._no_rows
         self.action_reload()
+
+    def on_screen_resume(self) -> None:
+        """Something may have been chosen while another room was on show."""
+        if not self._kept:
+            self.action_reload()
+        super().on_screen_resume()
 
     def refresh_view(self) -> None:
         """Head and keys, and the choice under the cursor."""
@@ -152,8 +158,9 @@ class SelectionScreen(RoomScreen):
 
     def _no_rows(self) -> str:
         if self._kept:
-            return "No question matches the search. Press esc to see all of them."
-        return "\n".join(NEWCOMER)
+            return no_match(self.listing, "question")
+        nothing = "Nothing has been chosen from a pool yet."
+        return "\n".join((f"{nothing} {self.key('selection.reload')} looks again.", *NEWCOMER))
 
     def offers(self, action: Action) -> bool:
         """Another pool or method is offered where there is one."""

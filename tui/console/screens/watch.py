@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
+from typing import ClassVar
 
 from textual.containers import Container
 from textual.content import Content
@@ -27,6 +28,8 @@ class WatchScreen(AttemptScreen):
 
     PANES = ("queue", "episode", "memories")
     TITLES = ("Queue", "Episode", "Memory used")
+    FOLLOWING: ClassVar[str] = "following live"
+    """What it is called that the panes go with the newest question."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +42,7 @@ class WatchScreen(AttemptScreen):
     def compose_body(self) -> Iterable[Widget]:
         """Queue, episode, memories."""
         with Container(id="panes"):
-            yield Queue(self.session, self.no_run_words())
+            yield Queue(self.session, self.no_run_words)
             with Container(id="beside"):
                 yield Episode()
                 yield Memories()
@@ -85,7 +88,7 @@ class WatchScreen(AttemptScreen):
         raise NotImplementedError
 
     def _subtitle(self) -> None:
-        where = "following live" if self.following else "staying (f follows)"
+        where = self.FOLLOWING if self.following else f"staying ({self.key('watch.follow')} follows)"
         if not self.queue.row_count and not self.queue.search:
             where = ""
         words = f"{where}, search: {one_line(self.queue.search, 40)}" if self.queue.search else where
@@ -101,14 +104,21 @@ class WatchScreen(AttemptScreen):
         view, position = self.session.view, self.queue.position
         episode, attempt = self.episode, self.attempt
         selected = attempt.number if attempt is not None else 0
-        now = (view.figures.run, position, selected, episode and (episode.began, episode.version))
+        words = self._why_empty(position)
+        now = (
+            view.figures.run,
+            position,
+            selected,
+            episode and (episode.began, episode.version),
+            words,
+        )
         if now == self._drawn:
             return
         before, self._drawn = self._drawn, now
         view.pin(position)
         sheet = self.query_one(Episode)
         was_at_end = sheet.at_end
-        sheet.show_episode(episode, view.budget, selected, self._why_empty(position))
+        sheet.show_episode(episode, view.budget, selected, words)
         self.query_one(Memories).show_attempt(attempt, view.budget)
         if before is None or before[:2] != now[:2]:
             self._begin_reading(sheet, episode)

@@ -9,6 +9,7 @@ from textual.widget import Widget
 from core.memory.entry import Polarity, ReviewState
 from core.run.figures import Figures
 from tui.console.ink import ACCENT, BAD, GOOD, QUIET, TITLE, WARN, Part, bar, ink
+from tui.console.keys import Keys
 from tui.console.rooms import ROOMS
 from tui.console.session import Session
 from tui.view.legible import one_line
@@ -18,10 +19,11 @@ from tui.view.summary import model_words
 class Head(Widget):
     """Two lines, three on a narrow screen."""
 
-    def __init__(self, room: str, session: Session, read_only: bool) -> None:
+    def __init__(self, room: str, session: Session, keys: Keys, read_only: bool) -> None:
         super().__init__(id="head")
         self._room = room
         self._session = session
+        self._keys_in_force = keys
         self._read_only = read_only
         self._drawn: object = None
         self.auto_links = False
@@ -59,12 +61,13 @@ class Head(Widget):
         return ink(left, " ", right)
 
     def _tabs(self, *, short: bool) -> Content:
-        """The rooms with their number keys; `short` cuts the names of those that are not open."""
+        """The rooms with their keys; `short` cuts the names of those that are not open."""
         parts: list[Part] = [(" MERITO ", f"{TITLE} reverse"), " "]
-        for number, room in enumerate(ROOMS, start=1):
+        for room in ROOMS:
+            key = self._keys_in_force.shown(f"room.{room.name}")
             here = room.name == self._room
             click = Style.from_meta({"@click": f"app.room('{room.name}')"})
-            words = f" {number} {room.title if here or not short else room.title[:3]} "
+            words = f" {key} {room.title if here or not short else room.title[:3]} "
             parts.append(ink((words, "bold underline" if here else QUIET)).stylize(click))
         return ink(*parts)
 
@@ -151,15 +154,16 @@ def short(count: int) -> str:
 
 
 def fitted(parts: list[Content], width: int, lines: int) -> list[Content]:
-    """As many chips as fit into `lines` lines; none is cut in the middle."""
+    """As many chips as fit into `lines` lines, the first ones first; none is cut in the middle. One
+    that finds no room on the last line leaves it to those that follow."""
     made: list[Content] = []
     current = Content(" ")
     for part in parts:
         gap = ink(("  │  ", QUIET)) if current.plain.strip() else Content("")
         if current.cell_length + gap.cell_length + part.cell_length > width - 1:
+            if len(made) + 1 == lines:
+                continue
             made.append(current)
-            if len(made) == lines:
-                return made
             current, gap = Content(" "), Content("")
         current = ink(current, gap, part)
     return [*made, current]

@@ -53,6 +53,8 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._lines: LRUCache[Hashable, Strip] = LRUCache(512)
         self._shown: list[Hashable] = []
+        self._said = ""
+        """What stood there while there was no row."""
         self._wrapped: tuple[str, int, list[Content]] = ("", 0, [])
         """Words for no row, a width, and the lines that they make there."""
         self._theme = ""
@@ -80,6 +82,9 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
         count = self.row_count
         if self.virtual_size.height != max(1, count):
             self.virtual_size = Size(self._width, max(1, count))
+            self.refresh()
+        if not count and self._said != (words := self.empty_words()):
+            self._said = words
             self.refresh()
         if count and self.cursor >= count:
             self.set_reactive(Listing.cursor, count - 1)

@@ -12,6 +12,7 @@ from core.experiments.pairing import Pair, Pairing, Verdict
 from tui.console.ink import ACCENT, BAD, GOOD, QUIET, TITLE, WARN, Part, column, ink
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.queue import STATE_STYLES
+from tui.console.widgets.search import no_match
 from tui.view.legible import one_line
 from tui.view.states import OUTCOMES, SIGNS, State
 
@@ -105,7 +106,7 @@ class PairList(Listing):
         if not self._pairing.pairs:
             return "The two runs have no question in common."
         if self.search:
-            return "No question matches. Press esc in the search to see all of them."
+            return no_match(self, "question")
         return f"No question: {FILTERS[self.filter][0]}."
 
 

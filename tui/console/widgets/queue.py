@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 from textual.content import Content
 
 from tui.console.ink import ACCENT, BAD, GOOD, QUIET, WARN, Part, column, ink
 from tui.console.session import Session
 from tui.console.widgets.listing import Listing
+from tui.console.widgets.search import no_match
 from tui.view.legible import one_line
 from tui.view.run_view import QueueRow
 from tui.view.states import SIGNS, State
@@ -34,7 +35,8 @@ _STATE_WIDTH = max(len(state.value) for state in State if state is not State.TRO
 class Queue(Listing):
     """The questions of a run; a search narrows it to those that match."""
 
-    def __init__(self, session: Session, no_run: str) -> None:
+    def __init__(self, session: Session, no_run: Callable[[], str]) -> None:
+        """`no_run` says what to do where there is no run."""
         super().__init__(id="queue", classes="pane")
         self.search = ""
         self._session = session
@@ -111,9 +113,9 @@ class Queue(Listing):
     def empty_words(self) -> str:
         """What to do where there is no question."""
         if self.search:
-            return "No question matches the search. Press esc to see all of them."
+            return no_match(self, "question")
         if self._session.empty:
-            return self._no_run
+            return self._no_run()
         return "Waiting for the run to begin ..."
 
     def _matches(self) -> list[int]:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from textual import events
+from textual.widget import Widget
 from textual.widgets import Input
 
 if TYPE_CHECKING:
     from tui.console.screens.base import RoomScreen
+
+
+def no_match(listing: Widget, what: str) -> str:
+    """What to do where a search hides every row of a room's list."""
+    search = cast("RoomScreen", listing.screen).key("all.search")
+    return f"No {what} matches the search. Press {search} and then esc to see all of them."
 
 
 class SearchField(Input):

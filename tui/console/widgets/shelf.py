@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import msgspec
+from textual import events
 from textual.content import Content
 
 from core.memory.entry import Polarity, ReviewState
@@ -52,8 +53,11 @@ class Shelf(Listing):
     moves under a reviewer's hand.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, key: Callable[[str], str], no_store: Callable[[], str]) -> None:
+        """`key` tells the key of an action as it stands on a keyboard, `no_store` what to do where no
+        store is open."""
         super().__init__(id="shelf", classes="pane")
+        self._key_of, self._no_store = key, no_store
         self.every: dict[str, EntryRow] = {}
         self.marks: set[str] = set()
         self.clashes: set[str] = set()
@@ -282,22 +286,17 @@ class Shelf(Listing):
     def empty_words(self) -> str:
         """What to do where no memory is on show."""
         if not self.open_store:
-            return (
-                "No store is open, so there are no memories.\n\n"
-                "Memories are what finished runs taught. Make some:\n"
-                "  merito demo\n\n"
-                "then open this console again, or name a store:\n"
-                "  merito console --store FILE"
-            )
+            return self._no_store()
         if not self._loaded:
             return "Reading the library ..."
         if not self.every:
             return (
                 "No memory yet. Each repaired or failed question of a run teaches one:\n"
                 "  merito demo\n\n"
-                "i imports some that another store exported."
+                f"{self._key_of('memory.import')} imports some that another store exported."
             )
-        return "No memory matches. Press esc to remove search and filters."
+        esc = self._key_of("memory.unmark")
+        return f"No memory matches. Press {esc} to remove search and filters."
 
     def _retitle(self) -> None:
         reviewed, asked = self.progress
@@ -310,6 +309,14 @@ class Shelf(Listing):
             chosen.append(f"{len(self.clashes):,} decided by others")
         done = f"{reviewed:,} of {asked:,} reviewed" if asked else "nothing to review"
         count = f"{len(self._ids):,} of {len(self.every):,}"
-        # The end is what a narrow pane cuts: what a person has just chosen stands before it.
-        parts = [count, *chosen, done] if chosen else [count, done, "last column: helped/retrieved"]
+        parts, rest = [count, *chosen], [done, "right: helped/retrieved"]
+        # What a person has just chosen is said in any case, the rest as a whole or not at all.
+        for words in rest if asked else reversed(rest):
+            if len(" · ".join([*parts, words])) <= self.outer_size.width - 6:
+                parts.append(words)
         self.border_subtitle = Content(" · ".join(parts))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another width has room for other words."""
+        super().on_resize(event)
+        self._retitle()

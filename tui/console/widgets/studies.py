@@ -14,6 +14,7 @@ from tui.console.library import StoredRun
 from tui.console.studies import Group, accuracy, run_label, running, seconds_left
 from tui.console.widgets.curves import CURVE_STYLES
 from tui.console.widgets.listing import Listing
+from tui.console.widgets.search import no_match
 from tui.view.legible import one_line
 from tui.view.plot import sign
 from tui.view.summary import duration
@@ -133,7 +134,7 @@ class StudyList(Listing):
     def empty_words(self) -> str:
         """What to do where there is no run."""
         if self.search:
-            return "No run matches the search. Press esc to see all of them."
+            return no_match(self, "run")
         return self.no_rows()
 
     def _group_line(self, group: Group, pointer: str, width: int) -> Content:
