@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
@@ -71,6 +72,9 @@ _MENDS = {
     503: "The server is still loading the model, or its queue is full.",
 }
 _PASSING = frozenset({408, 425, 429})
+_CONSTRAINT = re.compile(r"grammar|json.?schema|response.?format", re.IGNORECASE)
+"""A server that cannot hold an answer to a schema says so, some of them as an error of their own:
+the same call will never succeed."""
 
 
 def refused(who: str, status: int, said: str) -> ModelTrouble:
@@ -79,7 +83,7 @@ def refused(who: str, status: int, said: str) -> ModelTrouble:
     return ModelTrouble(
         f"{who} answered with status {status}{quoted}.",
         _MENDS.get(status, "Look into the server's log."),
-        passing=status >= 500 or status in _PASSING,
+        passing=(status >= 500 or status in _PASSING) and not _CONSTRAINT.search(said),
     )
 
 

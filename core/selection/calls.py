@@ -8,7 +8,15 @@ from contextlib import aclosing
 from typing import Protocol
 
 from core.models.call import call_key
-from core.models.chat import Answer, ChatModel, Message, ModelDescription, Sampling
+from core.models.chat import (
+    Answer,
+    ChatModel,
+    ConstrainedSampling,
+    Message,
+    ModelDescription,
+    ModelTrouble,
+    Sampling,
+)
 from core.models.retry import RetryPolicy, stream_with_retries
 from core.selection.selection import Asked, Spent
 
@@ -64,6 +72,8 @@ class Caller:
         self._kept = kept or NothingKept()
         self._retries = retries
         self._free = asyncio.Semaphore(self.at_once)
+        self.constrains = True
+        """Whether the engine takes a schema to hold an answer to, as far as it was asked to."""
 
     async def ask(self, messages: Sequence[Message], sampling: Sampling) -> Answer:
         """One finished answer, kept before it is returned; waits for its turn where the engine has
@@ -78,6 +88,21 @@ class Caller:
             return answer
 
     async def _asked(self, messages: Sequence[Message], sampling: Sampling) -> Answer:
+        """An engine that refuses a schema for good is asked without one, this time and later:
+        whoever asks checks the answer in any case."""
+        if not isinstance(sampling, ConstrainedSampling):
+            return await self._streamed(messages, sampling)
+        if self.constrains:
+            try:
+                return await self._streamed(messages, sampling)
+            except ModelTrouble as trouble:
+                if trouble.passing or trouble.concerns_prompt:
+                    raise
+        answer = await self._streamed(messages, _unconstrained(sampling))
+        self.constrains = False
+        return answer
+
+    async def _streamed(self, messages: Sequence[Message], sampling: Sampling) -> Answer:
         pieces = stream_with_retries(self.model, messages, sampling, self._retries)
         answer = None
         async with aclosing(pieces):
@@ -86,6 +111,11 @@ class Caller:
                     answer = piece
         assert answer is not None, "a stream ends with its answer or raises"
         return answer
+
+
+def _unconstrained(sampling: Sampling) -> Sampling:
+    names = Sampling.__struct_fields__
+    return Sampling(**{name: getattr(sampling, name) for name in names})
 
 
 class Tab:

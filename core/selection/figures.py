@@ -30,6 +30,8 @@ class MethodFigures(msgspec.Struct, frozen=True, kw_only=True):
     tokens_evaluated: float | None
     tokens_written: float | None
     seconds: float
+    mended: float
+    """Answers that did not say what they were asked for."""
     consistency: float | None
     consistent_and_correct: float | None
 
@@ -52,6 +54,7 @@ class RepeatedFigures(msgspec.Struct, frozen=True, kw_only=True):
     tokens_evaluated: Spread | None
     tokens_written: Spread | None
     seconds: Spread | None
+    mended: Spread | None
     consistency: Spread | None
     consistent_and_correct: Spread | None
 
@@ -89,6 +92,7 @@ def method_figures(chosen: Sequence[Chosen]) -> MethodFigures:
         tokens_evaluated=_mean([each.tokens_evaluated for each in spent]),
         tokens_written=_mean([each.tokens_written for each in spent]),
         seconds=_mean([each.seconds for each in spent]) or 0.0,
+        mended=_mean([each.selection.mended for each in chosen]) or 0.0,
         consistency=_mean([bool(each.consistent) for each in asked]),
         consistent_and_correct=_mean(both),
     )

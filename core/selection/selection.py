@@ -126,6 +126,14 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     asked: tuple[Asked, ...] = ()
     """What `spent` adds up, in the order of asking. A run tells these as events of their own."""
 
+    @property
+    def mended(self) -> int:
+        """Answers that did not say what they were asked for: a ranking that had to be mended, a score
+        or a winner that was not there."""
+        windows = sum(bool(window.mended) for run in self.runs for window in run.windows)
+        scores = sum(each.score is None for each in self.scores)
+        return windows + scores + sum(each.winner is None for each in self.duels)
+
     def renamed(self, order: Sequence[int]) -> Selection:
         """The same selection where candidate i is called `order[i]`: made from a presentation, told
         in the pool's own indexes."""

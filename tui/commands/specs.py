@@ -123,7 +123,8 @@ async def _build(training: Training, opened: Specs, model: str | None, as_json: 
 
     known = opened.ids()
     missing = sum(pair.id not in known for pair in training.pairs)
-    made = rebuilt = 0
+    made = rebuilt = rejected = 0
+    constrains = True
     if missing:
         async with engines(settings.value("model", model)) as ready:
             engine = ready.choice.model
@@ -134,11 +135,17 @@ async def _build(training: Training, opened: Specs, model: str | None, as_json: 
                     async for built in memories:
                         opened.keep([built.memory])
                         made, rebuilt = made + 1, rebuilt + built.memory.rebuilt
+                        rejected += len(built.rejected)
                         if as_json:
                             _say(_built(built), True, str)
                         advance()
+            constrains = caller.constrains
     words = f"{made:,} memories made ({rebuilt:,} from the syntax tree alone)"
     click.echo(f"{words}, {len(training.pairs) - missing:,} were there.", err=as_json)
+    if rejected:
+        click.echo(f"{rejected:,} answers were no valid specification of their query.", err=True)
+    if not constrains:
+        click.echo("The engine takes no JSON schema, so it answered freely.", err=True)
 
 
 def _built(built: Built) -> dict[str, Any]:

@@ -176,6 +176,7 @@ _COLUMNS: dict[str, Callable[[RepeatedFigures], str]] = {
     "evaluated": _spread("tokens_evaluated", ",.0f"),
     "written": _spread("tokens_written", ",.0f"),
     "seconds": _spread("seconds", ".1f"),
+    "mended": _spread("mended", ".2f"),
     "consistent": _spread("consistency", ".2f", 100, " %"),
     "and correct": _spread("consistent_and_correct", ".2f", 100, " %"),
 }

@@ -77,7 +77,7 @@ def line(chosen: Chosen) -> dict[str, Any]:
         "tied": list(selection.tied),
         "mean_ranks": list(selection.mean_ranks),
         "memories": list(selection.memories),
-        "mended": sum(len(window.mended) > 0 for run in selection.runs for window in run.windows),
+        "mended": selection.mended,
         "oracle": chosen.candidates.oracle,
         "problems": [*chosen.candidates.problems, *_remarks(chosen)],
     }

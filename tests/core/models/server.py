@@ -52,6 +52,9 @@ class FakeServer:
         """Name and size of the models that Ollama lists."""
         self.llama_cpp = False
         """Whether the OpenAI side also has llama.cpp's own endpoints."""
+        self.constrains = True
+        """Whether a call with a JSON schema is taken; else it is refused with the status below."""
+        self.unconstrained_status = 400
         self.window = 4096
         self.pulls: deque[list[dict[str, Any]]] = deque()
         """The lines of each pull to come."""
@@ -131,6 +134,9 @@ class FakeServer:
             behaviour = self.behaviours.popleft() if self.behaviours else Behaviour.PROPER
             if words is OllamaWords and body["model"] not in self.installed:
                 behaviour = Behaviour.MISSING_MODEL
+            if not self.constrains and (body.get("response_format") or body.get("format")):
+                said = "response_format type is not supported"
+                return web.json_response(words.refusal(said), status=self.unconstrained_status)
             if behaviour in REFUSALS:
                 status, said = REFUSALS[behaviour]
                 return web.json_response(words.refusal(said), status=status)
