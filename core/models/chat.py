@@ -87,14 +87,22 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 class ModelTrouble(MeritoError):
     """The engine failed. `passing` is True where waiting and trying again can help;
-    `concerns_prompt` where only this prompt is at fault (too long), and the next may succeed."""
+    `concerns_prompt` where only this prompt is at fault (too long), and the next may succeed;
+    `concerns_form` where the engine may not know something that was asked of it, as a schema."""
 
     def __init__(
-        self, problem: str, mend: str = "", *, passing: bool = False, concerns_prompt: bool = False
+        self,
+        problem: str,
+        mend: str = "",
+        *,
+        passing: bool = False,
+        concerns_prompt: bool = False,
+        concerns_form: bool = False,
     ) -> None:
         super().__init__(problem, mend)
         self.passing = passing
         self.concerns_prompt = concerns_prompt
+        self.concerns_form = concerns_form
 
 
 class ChatModel(Protocol):

@@ -72,6 +72,7 @@ _MENDS = {
     503: "The server is still loading the model, or its queue is full.",
 }
 _PASSING = frozenset({408, 425, 429})
+_UNKNOWN_FORM = frozenset({400, 422, 501})
 _CONSTRAINT = re.compile(r"grammar|json.?schema|response.?format", re.IGNORECASE)
 """A server that cannot hold an answer to a schema says so, some of them as an error of their own:
 the same call will never succeed."""
@@ -80,10 +81,12 @@ the same call will never succeed."""
 def refused(who: str, status: int, said: str) -> ModelTrouble:
     """An answer with an error's status; 5xx and a few others pass."""
     quoted = f": {one_line(said)}" if said else ""
+    unknown = status in _UNKNOWN_FORM or bool(_CONSTRAINT.search(said))
     return ModelTrouble(
         f"{who} answered with status {status}{quoted}.",
         _MENDS.get(status, "Look into the server's log."),
-        passing=(status >= 500 or status in _PASSING) and not _CONSTRAINT.search(said),
+        passing=not unknown and (status >= 500 or status in _PASSING),
+        concerns_form=unknown,
     )
 
 

@@ -96,7 +96,7 @@ class Caller:
             try:
                 return await self._streamed(messages, sampling)
             except ModelTrouble as trouble:
-                if trouble.passing or trouble.concerns_prompt:
+                if not trouble.concerns_form:
                     raise
         answer = await self._streamed(messages, _unconstrained(sampling))
         self.constrains = False

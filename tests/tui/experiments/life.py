@@ -7,10 +7,21 @@ import sys
 from pathlib import Path
 
 import core.models.openai
+import core.selection.building
+import tui.commands.specs
 import tui.experiments.benching
+import tui.selection.panel
+import tui.selection.summing
 from tui.main import run
 
-READY = (core.models.openai, tui.experiments.benching)
+READY = (
+    core.models.openai,
+    core.selection.building,
+    tui.commands.specs,
+    tui.experiments.benching,
+    tui.selection.panel,
+    tui.selection.summing,
+)
 """What a life needs beyond the command line itself."""
 
 

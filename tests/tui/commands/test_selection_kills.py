@@ -1,0 +1,140 @@
+"""SIGKILL while specifications are built and candidates chosen: no finished call is repeated."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import random
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.models.chat import ConstrainedSampling, Message, Sampling
+from core.selection.calls import SERVED_AT_ONCE
+from tests.scripted import Reply
+from tests.tui.commands.choosing import helpful, make_shop, record, write_pool
+from tests.tui.commands.test_bench import served
+from tests.tui.experiments.life import benched
+
+KILLS = 3
+QUESTIONS = 20
+
+
+def written(messages: Sequence[Message], sampling: Sampling) -> Reply:
+    """What the usual scripted model writes; every third specification holds only the second time."""
+    text = messages[0].content
+    if "You compare SQL queries" in text:
+        return helpful(messages, sampling)
+    if "thing 3" in text and not sampling.seed:
+        return "nothing"
+    return helpful(messages, ConstrainedSampling(seed=sampling.seed, answer_schema="{}"))
+
+
+def training(root: Path) -> Path:
+    path = root / "train.json"
+    pairs = [
+        {"db_id": "shop", "question": f"thing {n}", "query": f"SELECT name FROM item WHERE price > {n}"}
+        for n in range(QUESTIONS)
+    ]
+    path.write_text(json.dumps(pairs), "utf-8")
+    return path
+
+
+def pool(root: Path) -> Path:
+    sqls = ("SELECT name FROM item", "SELECT price FROM item", "SELECT count(*) FROM item")
+    return write_pool(root, *(record(n, f"thing {n}", *sqls) for n in range(QUESTIONS)))
+
+
+COMMANDS: dict[str, Callable[[Path], list[object]]] = {
+    "specs build": lambda root: ["specs", "build", training(root), "--json"],
+    "select": lambda root: [
+        *("select", pool(root), "--root", root, "--json", "--method"),
+        "map-sql-no-memory,pairwise",
+    ],
+}
+
+
+def finished(store: Path) -> int:
+    """Calls whose answer is kept."""
+    specs = store.with_name(f"{store.name}.specs")
+    if not specs.exists():
+        return 0
+    with closing(sqlite3.connect(specs)) as connection:
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema")}
+        if "answer" not in tables:
+            return 0
+        return int(connection.execute("SELECT count(*) FROM answer").fetchone()[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+async def test_what_is_killed_goes_on_and_repeats_no_finished_call(
+    tmp_path: Path, command: str
+) -> None:
+    lives = multiprocessing.get_context("forkserver")
+    lives.set_forkserver_preload(["__main__", "tests.tui.experiments.life"])
+    root = make_shop(tmp_path)
+    words = COMMANDS[command](root)
+    rng, asked, due = random.Random(3), asyncio.Event(), 0
+
+    def counted(messages: Sequence[Message], sampling: Sampling) -> Reply:
+        nonlocal due
+        due -= 1
+        if due == 0:
+            asked.set()
+        return written(messages, sampling)
+
+    async with served(counted) as (server, model):
+
+        def life(name: str) -> Any:
+            line = [*map(str, words), "--model", model, "--store", str(root / name)]
+            return lives.Process(target=benched, args=(line, str(root / f"{name}.out")))
+
+        async def whole(name: str) -> int:
+            before = len(server.chats)
+            process = life(name)
+            process.start()
+            await asyncio.to_thread(process.join)
+            return len(server.chats) - before
+
+        calls = await whole("undisturbed")
+        assert calls == finished(root / "undisturbed") >= QUESTIONS
+        for _ in range(KILLS):
+            kept, before = finished(root / "cut"), len(server.chats)
+            asked.clear()
+            due = rng.randint(4, 6)
+            process = life("cut")
+            process.start()
+            await asyncio.wait_for(asked.wait(), 60)
+            await asyncio.sleep(rng.uniform(0, 0.02))
+            process.kill()
+            await asyncio.to_thread(process.join)
+            under_way = len(server.chats) - before - (finished(root / "cut") - kept)
+            assert 0 <= under_way <= SERVED_AT_ONCE
+        kept = finished(root / "cut")
+        assert 0 < kept < calls
+        assert await whole("cut") == calls - kept
+    told = [_told(root / f"{name}.out") for name in ("undisturbed", "cut")]
+    if command == "select":
+        assert told[0] == told[1]
+        assert len(told[0]) == 2 * QUESTIONS
+    else:
+        specs = [_specifications(root / f"{name}.specs") for name in ("undisturbed", "cut")]
+        assert specs[0] == specs[1]
+        assert len(specs[0]) == QUESTIONS
+
+
+def _told(file: Path) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+
+def _specifications(file: Path) -> list[str]:
+    with closing(sqlite3.connect(file)) as connection:
+        rows = connection.execute("SELECT id, body FROM specification ORDER BY id").fetchall()
+    return [f"{name} {body}" for name, body in rows]
