@@ -150,14 +150,14 @@ async def test_killing_the_models_process_within_a_call_is_told_and_the_run_goes
 ) -> None:
     child = "core.models.embedded_server"
     async with Shell.opened(tmp_path, environment) as shell:
-        await shell.start(*running(city, f"embedded:{small_weights}"))
+        await shell.start(*running(city, f"embedded:{small_weights}", "--limit", "1"))
         await shell.until("SELECT", MODEL_SECONDS)
         (model,) = shell.processes(child)
         model.suspend()  # This call, or if it had just ended the next one, now waits for its answer.
         await shell.until(re.compile("▶ .* writing"))
         model.kill()
         await shell.until("The embedded model's process ended (signal 9). It starts again with the")
-        await shell.until(re.compile(r"2/2 .*finished"), MODEL_SECONDS)
+        await shell.until(re.compile(r"1/1 .*finished"), MODEL_SECONDS)
         assert [each.pid for each in shell.processes(child)] != [model.pid]
         await shell.press("q")
         code, _ = await shell.left()
