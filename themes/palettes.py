@@ -19,11 +19,11 @@ _COLOURS: dict[str, dict[str, str]] = {
         "background": "#10141b",
         "surface": "#151a23",
         "panel": "#1d2430",
-        "ink-quiet": "#8b95a6",
+        "ink-quiet": "#97a1b2",
         "ink-added": "#1d4a33",
         "ink-removed": "#5a2a2c",
         "edge": "#333d4d",
-        "cursor": "#24405e",
+        "cursor": "#1e3856",
         "cursor-dim": "#212a37",
     },
     "merito-light": {
@@ -41,7 +41,7 @@ _COLOURS: dict[str, dict[str, str]] = {
         "ink-added": "#c9ecd3",
         "ink-removed": "#f6d0d0",
         "edge": "#c4c1b8",
-        "cursor": "#cfe2f6",
+        "cursor": "#d3e5f8",
         "cursor-dim": "#e6e9ec",
     },
     "merito-contrast": {
@@ -59,7 +59,7 @@ _COLOURS: dict[str, dict[str, str]] = {
         "ink-added": "#005c26",
         "ink-removed": "#7a0000",
         "edge": "#ffffff",
-        "cursor": "#0040a0",
+        "cursor": "#003388",
         "cursor-dim": "#303030",
     },
     "merito-projector": {

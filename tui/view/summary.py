@@ -13,7 +13,9 @@ def percent(part: int, whole: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people read them: 0.42 s, 12 s, 3 min 05 s, 2 h 07 min."""
+    """Seconds as people read them: 3 ms, 0.42 s, 12 s, 3 min 05 s, 2 h 07 min."""
+    if 0 < seconds < 0.1:
+        return f"{seconds * 1_000:.0f} ms" if seconds >= 0.0005 else "under 1 ms"
     if seconds < 10:
         return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds:.2f} s"
     whole = round(seconds)

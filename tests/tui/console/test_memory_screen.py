@@ -36,7 +36,7 @@ async def test_the_library_lists_every_memory_and_shows_the_chosen_one() -> None
         assert "- negative" in text
         assert "List the amber visits that lasted over 2 minutes." in text
         assert "replaced predicate: id > 6 -> id > 7" in text
-        assert "retrieved 1 times, helped 0" in text
+        assert "retrieved 1 time, helped 0" in text
         assert 'CREATE TABLE visit (id INTEGER PRIMARY KEY, name TEXT, "full weight" REAL);' in text
 
 

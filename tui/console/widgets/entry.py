@@ -90,11 +90,9 @@ def _head(
         width=width,
         tail=(f"{state_sign} {chosen.state.value}", f"{state_style} bold"),
     )
-    used = (
-        f"retrieved {chosen.usage.retrieved:,} times, helped {chosen.usage.right:,}"
-        if chosen.usage.retrieved
-        else "not retrieved yet"
-    )
+    times = f"{chosen.usage.retrieved:,} time{'' if chosen.usage.retrieved == 1 else 's'}"
+    used = f"retrieved {times}, helped {chosen.usage.right:,}"
+    used = used if chosen.usage.retrieved else "not retrieved yet"
     confirmed = "confirmed" if entry.confirmed else "unconfirmed"
     beside = f", {alike - 1:,} near-duplicate{'s' if alike > 2 else ''}" if alike > 1 else ""
     lines = [heading, line((entry.id, QUIET), (f"  {confirmed}, {used}{beside}", QUIET))]
@@ -124,9 +122,13 @@ def _uses(uses: Sequence[EntryUse], width: int) -> Sequence[Line]:
     if not uses:
         return []
     lines = [rule(("where it was used", TITLE), width=width, tail=("v replays", QUIET))]
+    run = ""
     for use in uses[:_USES]:
+        if use.run != run:
+            run = use.run
+            lines.append(line(("run ", QUIET), one_line(run, 80)))
         what, style = use_words(use.status, use.outcome)
-        where = f"question {use.position + 1:,}, attempt {use.attempt}, run {one_line(use.run, 40)}"
+        where = f"question {use.position + 1:,}, attempt {use.attempt}"
         lines += [
             line((f"{when(use.at)}  ", QUIET), (what, style), f"  {where}"),
             line((one_line(f"{use.database}  {use.question}", 300), QUIET), indent=2),

@@ -51,6 +51,8 @@ class Episode(Paper):
         blocks = [
             Block(("question", episode.position), _question_version(episode), partial(_head, episode))
         ]
+        if not episode.attempts and episode.outcome is None:
+            blocks.append(Block("nothing", 0, lambda _width: _empty_lines("Nothing is written yet.")))
         for attempt in episode.attempts:
             chosen = attempt.number == selected
             before = episode.attempts[attempt.number - 1].version if attempt.number else 0

@@ -62,22 +62,29 @@ def _said(words: str, _width: int) -> Sequence[Line]:
 def _run(run: StoredRun, width: int) -> Sequence[Line]:
     words = state_words(run, time.time())
     left = seconds_left([run], time.time())
-    lines = [
-        rule((one_line(run.id, 80), f"{ACCENT} bold"), tail=words, width=width),
-        line(
-            ("began ", QUIET), when(run.began), ("  last event ", QUIET), when(run.last_at),
-            ("  worked ", QUIET), duration(run.seconds),
-            *((("  about ", QUIET), duration(max(1.0, left)), (" left", QUIET)) if left else ()),
-        ),
-        line(("model ", QUIET), one_line(run.model, 200)),
-    ]  # fmt: skip
+    times = [
+        ("began", when(run.began)),
+        ("last event", when(run.last_at)),
+        ("worked", duration(run.seconds)),
+        *([("left, about", duration(max(1.0, left)))] if left else []),
+    ]
     settings = setting_rows(run.settings) if run.settings is not None else []
-    lines += [line(*(part for row in rows for part in _named(*row))) for rows in settings]
+    lines = [rule((one_line(run.id, 80), f"{ACCENT} bold"), tail=words, width=width)]
+    for rows in (times, [("model", run.model)], *settings):
+        lines += _named(rows, width)
     return [*lines, BLANK]
 
 
-def _named(name: str, value: str) -> list[Part]:
-    return [(f"{name} ", QUIET), f"{one_line(value, 300)}  "]
+def _named(rows: Sequence[tuple[str, str]], width: int) -> list[Line]:
+    """Names with their values, as many on a line as fit; a line ends between two of them only."""
+    lines: list[Content] = []
+    for name, value in rows:
+        pair = ink((f"{name} ", QUIET), one_line(value, 300))
+        if lines and lines[-1].cell_length + 2 + pair.cell_length <= width:
+            lines[-1] = ink(lines[-1], "  ", pair)
+        else:
+            lines.append(pair)
+    return [Line(each) for each in lines]
 
 
 def _facts(report: Report, width: int) -> Sequence[Line]:

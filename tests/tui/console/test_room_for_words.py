@@ -1,0 +1,79 @@
+"""Where room is short, words are left out as a whole, in the sequence of their worth, and what belongs
+together stays together."""
+
+from __future__ import annotations
+
+import pytest
+from textual.content import Content
+
+from core.memory.entry import ReviewState
+from tests.streams import episode_events, run_events
+from tests.tui.console.stage import Shelves, console, settled, sheet
+from tests.tui.console.studied import computed, room, study
+from tui.console.widgets.head import fitted
+from tui.console.widgets.shelf import Shelf
+
+
+def plain(lines: list[Content]) -> list[str]:
+    return [each.plain.strip() for each in lines]
+
+
+def test_figures_that_find_no_room_leave_it_to_shorter_ones() -> None:
+    chips = [Content("first 20 %"), Content("a model of a very long name"), Content("44 calls")]
+    assert plain(fitted(chips, 40, lines=1)) == ["first 20 %  │  44 calls"]
+    assert plain(fitted(chips, 40, lines=2)) == ["first 20 %", "a model of a very long name"]
+    assert plain(fitted(chips, 44, lines=2)) == [
+        "first 20 %  │  a model of a very long name",
+        "44 calls",
+    ]
+    assert plain(fitted(chips, 8, lines=1)) == [""]
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (120, "12 of 12 · right: helped/retrieved"),
+        (200, "12 of 12 · right: helped/retrieved · nothing to review"),
+        (84, "12 of 12 · right: helped/retrieved · nothing to review"),
+    ],
+)
+async def test_what_stands_below_the_memories_is_never_cut(width: int, words: str) -> None:
+    app = console(run_events(24), room="memory")
+    async with app.run_test(size=(200, 40)) as pilot:
+        await settled(pilot)
+        await pilot.resize_terminal(width, 40)
+        await settled(pilot)
+        assert str(app.screen.query_one(Shelf).border_subtitle) == words
+
+
+async def test_what_is_to_be_reviewed_comes_before_what_the_columns_mean() -> None:
+    events = run_events(8)
+    library = Shelves(events)
+    first = (await library.entries())[0]
+    app = console(events, room="memory", library=library)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("r")
+        await settled(pilot)
+        assert library.state(first.id) is ReviewState.REJECTED
+        assert "1 of 1 reviewed" in str(app.screen.query_one(Shelf).border_subtitle)
+
+
+async def test_a_setting_and_its_value_stand_on_one_line() -> None:
+    app = room(study())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await computed(pilot, app)
+        await pilot.press("down")
+        await computed(pilot, app)
+        lines = sheet(app, "figures").split("\n")
+        assert any("worked 28 s" in each for each in lines)
+        assert any("prompts built in" in each for each in lines)
+
+
+async def test_a_question_of_which_nothing_is_written_says_so() -> None:
+    begun = [*run_events(2)[:1], episode_events(0)[0]]
+    app = console(begun, hold=len(begun))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        assert "Nothing is written yet." in sheet(app, "episode")
+        app.staged.let_go.set()
