@@ -32,6 +32,17 @@ def source_key(database: str, text: str) -> str:
     return f"{database.casefold()}\x1f{_SPACES.sub(' ', text).strip().casefold()}"
 
 
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """A question of a data set that no run asks."""
+
+    question: str
+    """Its id; empty where its record does not tell."""
+    database: str
+    why: str
+    note: str = ""
+    """Where it stands and what is wrong, in one line."""
+
+
 class Stream(Sequence[Question]):
     """An ordered list of questions; a question's index is its position in the run."""
 

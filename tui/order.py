@@ -84,6 +84,7 @@ def dataset_of(order: Order) -> DataSet:
         golds=loaded.golds,
         folder=loaded.folder,
         problems=loaded.problems,
+        left_out=loaded.left_out,
     )
 
 

@@ -207,6 +207,7 @@ async def assembled(
             equipment,
             dataset.questions,
             problems=dataset.problems,
+            left_out=dataset.left_out,
             versions=versions(templates),
             progress=progress,
             new_reviews=reviews,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.database.files import DatabaseFolder
-from core.question import Stream
+from core.question import LeftOut, Stream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,9 @@ class DataSet:
     """Gold SQL by question id. For the regime alone."""
     folder: DatabaseFolder
     problems: tuple[str, ...] = ()
-    """What had to be left out, one line each."""
+    """What had to be left out, one line for each reason."""
+    left_out: tuple[LeftOut, ...] = ()
+    """The same, question by question."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,23 +14,32 @@ from core.datasets.records import STDIN, Record, read_records
 from core.datasets.spider import SPIDER
 from core.datasets.table import TABLE
 from core.errors import MeritoError, UsageMistake
-from core.question import Question, Stream
+from core.question import LeftOut, Question, Stream
 
+MALFORMED, NO_DATABASE = "malformed", "no database"
+"""Why a question is left out."""
 LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD, TABLE)}
 AUTO = "auto"
 QUESTION_FILES = ("dev.json", "mini_dev_sqlite.json", "questions.jsonl", "questions.csv")
 """What is looked for in a folder, in this order."""
 
 
-def load(stream: str | Path, *, root: Path | None = None, dataset: str = AUTO) -> DataSet:
+def load(
+    stream: str | Path,
+    *,
+    root: Path | None = None,
+    dataset: str = AUTO,
+    leave_broken_out: bool = False,
+) -> DataSet:
     """Read a data set.
 
     `stream` is a folder in Spider's or BIRD's layout, a file of questions, or "-" for JSON lines on
     standard input. `root` holds the databases; without it, the folder of the file does. `dataset`
     is a name of `LAYOUTS`, or auto to tell from the fields. Questions whose database is missing
-    are left out and named in `problems`.
+    are left out and named in `problems` and `left_out`.
 
-    Raises MeritoError, one line that names file, record and field, for anything malformed.
+    Raises MeritoError, one line that names file, record and field, for anything malformed. With
+    `leave_broken_out` a malformed record is named and left out, too, as long as another is sound.
     """
     if dataset not in (AUTO, *LAYOUTS):
         raise UsageMistake(
@@ -38,19 +47,20 @@ def load(stream: str | Path, *, root: Path | None = None, dataset: str = AUTO) -
         )
     file = _question_file(stream)
     folder = DatabaseFolder(_root(file, root))
-    records = read_records(file)
+    records = read_records(file, broken_too=leave_broken_out)
     if not records:
         raise MeritoError(f"{file}: it holds no questions.", "Give a file with questions.")
     layout = _layout(file, records) if dataset == AUTO else LAYOUTS[dataset]
-    questions, golds = _questions(layout, records)
-    present, problems = _with_database(questions, folder)
+    questions, golds, broken = _questions(layout, records, leave_broken_out)
+    present, missing = _with_database(questions, folder)
     return DataSet(
         name=_name(stream),
         protocol=layout.protocol,
         questions=Stream(present),
         golds={question.id: golds[question.id] for question in present if question.id in golds},
         folder=folder,
-        problems=problems,
+        problems=(*_told_broken(broken, len(records)), *_told_missing(missing, len(questions), folder)),
+        left_out=(*broken, *missing),
     )
 
 
@@ -89,55 +99,99 @@ def _root(file: str | Path, root: Path | None) -> Path:
 
 
 def _layout(file: str | Path, records: Sequence[Record]) -> Layout:
-    """Told from the file's ending and the first record's fields."""
+    """Told from the file's ending and the first sound record's fields."""
     if file == STDIN or Path(file).suffix.lower() != ".json":
         return TABLE
-    fields = records[0].fields
+    fields = next((record.fields for record in records if not record.trouble), {})
     if any(name in fields for name in BIRD.gold):
         return BIRD
     return SPIDER if any(name in fields for name in SPIDER.database) else TABLE
 
 
-def _questions(layout: Layout, records: Sequence[Record]) -> tuple[list[Question], dict[str, str]]:
+def _questions(
+    layout: Layout, records: Sequence[Record], leave_broken_out: bool
+) -> tuple[list[Question], dict[str, str], list[LeftOut]]:
+    """Questions and golds, and what is malformed, where such records may be left out."""
     gold_is_required = layout.gold_is_all_or_none and any(
         name in record.fields for record in records for name in layout.gold
     )
     questions, golds, seen = [], {}, dict[str, str]()
+    left_out = []
     for index, record in enumerate(records):
-        question = Question(
-            id=record.number_or_text(layout.id, index),
-            database=record.text(layout.database, required=True),
-            text=record.text(layout.question, required=True),
-            evidence=record.text(layout.evidence),
-            difficulty=record.text(layout.difficulty),
-        )
-        if question.id in seen:
-            raise MeritoError(
-                f"{record.place}: the id {question.id!r} is taken already ({seen[question.id]}).",
-                "Give every question its own id.",
-            )
+        try:
+            question = _question(layout, record, index)
+            if question.id in seen:
+                raise MeritoError(
+                    f"{record.place}: the id {question.id!r} is taken already ({seen[question.id]}).",
+                    "Give every question its own id.",
+                )
+            gold = record.text(layout.gold, required=gold_is_required)
+        except MeritoError as broken:
+            if not leave_broken_out:
+                raise
+            left_out.append(_broken(layout, record, broken))
+            continue
         seen[question.id] = record.place
         questions.append(question)
-        gold = record.text(layout.gold, required=gold_is_required)
         if gold.strip():
             golds[question.id] = gold
-    return questions, golds
+    if not questions:
+        raise MeritoError(left_out[0].note, "Correct the file.")
+    return questions, golds, left_out
+
+
+def _question(layout: Layout, record: Record, index: int) -> Question:
+    if record.trouble:
+        raise MeritoError(record.trouble)
+    return Question(
+        id=record.number_or_text(layout.id, index),
+        database=record.text(layout.database, required=True),
+        text=record.text(layout.question, required=True),
+        evidence=record.text(layout.evidence),
+        difficulty=record.text(layout.difficulty),
+    )
+
+
+def _broken(layout: Layout, record: Record, broken: MeritoError) -> LeftOut:
+    def told(names: tuple[str, ...]) -> str:
+        found = next((record.fields[name] for name in names if name in record.fields), "")
+        return str(found) if isinstance(found, str | int) else ""
+
+    return LeftOut(
+        question=told(layout.id), database=told(layout.database), why=MALFORMED, note=broken.problem
+    )
+
+
+def _told_broken(broken: Sequence[LeftOut], records: int) -> Iterator[str]:
+    if broken:
+        yield f"{len(broken)} of {records} records left out: malformed; the first: {broken[0].note}"
 
 
 def _with_database(
     questions: Sequence[Question], folder: DatabaseFolder
-) -> tuple[list[Question], tuple[str, ...]]:
-    """The questions that can be run, and a line for each database that is missing."""
-    counts = Counter(question.database for question in questions)
-    missing = {name: count for name, count in counts.items() if name not in folder}
-    if len(missing) == len(counts):
-        _nothing_to_run(next(iter(missing)), len(questions), folder)
-    problems = tuple(
-        f"{count} of {len(questions)} questions left out: there is no database {name!r} under"
-        f" {folder.root}."
-        for name, count in missing.items()
-    )
-    return [question for question in questions if question.database not in missing], problems
+) -> tuple[list[Question], list[LeftOut]]:
+    """The questions that can be run, and those whose database is missing, by database."""
+    databases = dict.fromkeys(question.database for question in questions)
+    missing = [name for name in databases if name not in folder]
+    if len(missing) == len(databases):
+        _nothing_to_run(missing[0], len(questions), folder)
+    left_out = [
+        LeftOut(question=question.id, database=name, why=NO_DATABASE)
+        for name in missing
+        for question in questions
+        if question.database == name
+    ]
+    gone = frozenset(missing)
+    return [question for question in questions if question.database not in gone], left_out
+
+
+def _told_missing(missing: Sequence[LeftOut], questions: int, folder: DatabaseFolder) -> Iterator[str]:
+    """A line for each database."""
+    for name, count in Counter(each.database for each in missing).items():
+        yield (
+            f"{count} of {questions} questions left out: there is no database {name!r} under"
+            f" {folder.root}."
+        )
 
 
 def _nothing_to_run(database: str, questions: int, folder: DatabaseFolder) -> NoReturn:

@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ class Record(msgspec.Struct, frozen=True):
     place: str
     """File and record number, as a sentence about it begins."""
     fields: dict[str, Any]
+    trouble: str = ""
+    """Why it is no record at all, in one line; only where somebody asked for such, too."""
 
     def text(self, names: tuple[str, ...], *, required: bool = False) -> str:
         """The text of the first of `names` that is there; empty where none is and none must be.
@@ -66,13 +69,32 @@ class Record(msgspec.Struct, frozen=True):
 _KIND = {int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
 
 
-def read_records(path: str | Path) -> list[Record]:
+def read_records(path: str | Path, *, broken_too: bool = False) -> list[Record]:
     """All records of a JSON, JSON lines or CSV file, or of standard input (JSON lines).
 
-    Raises MeritoError for a file that cannot be read, is not UTF-8, or is not what its name says.
+    Raises MeritoError for a file that cannot be read, is not UTF-8, or is not what its name says,
+    and for a broken record; with `broken_too` such a one comes as a Record with its `trouble`.
     """
+    return list(_sound(_read(path), broken_too))
+
+
+Reading = Iterator[Callable[[], Record]]
+"""Record by record, each read only when it is called: one that is broken does not end the rest."""
+
+
+def _sound(reading: Reading, broken_too: bool) -> Iterator[Record]:
+    for read in reading:
+        try:
+            yield read()
+        except MeritoError as broken:
+            if not broken_too:
+                raise
+            yield Record("", {}, broken.problem)
+
+
+def _read(path: str | Path) -> Reading:
     if str(path) == STDIN:
-        return list(_json_lines("standard input", _decoded("standard input", sys.stdin.buffer.read())))
+        return _json_lines("standard input", _decoded("standard input", sys.stdin.buffer.read()))
     path = Path(path)
     reader = _READERS.get(path.suffix.lower())
     if reader is None and path.is_file():
@@ -83,7 +105,7 @@ def read_records(path: str | Path) -> list[Record]:
     text = read_text(path)
     if not text.strip():
         raise MeritoError(f"{path}: the file is empty.", "Give a file with questions.")
-    return list((reader or _json_lines)(str(path), text))
+    return (reader or _json_lines)(str(path), text)
 
 
 def read_text(path: Path) -> str:
@@ -118,21 +140,24 @@ def parse_json(place: str, text: str) -> Any:
         ) from None
 
 
-def _json(name: str, text: str) -> Iterator[Record]:
+def _json(name: str, text: str) -> Reading:
     found = parse_json(name, text)
     if not isinstance(found, list):
         raise MeritoError(
             f"{name}: a list of records was expected.", "One object a line belongs in a .jsonl file."
         )
     for number, fields in enumerate(found, 1):
-        yield _record(f"{name}, record {number}", fields)
+        yield partial(_record, f"{name}, record {number}", fields)
 
 
-def _json_lines(name: str, text: str) -> Iterator[Record]:
+def _json_lines(name: str, text: str) -> Reading:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            place = f"{name}, record {number}"
-            yield _record(place, parse_json(place, line))
+            yield partial(_line, f"{name}, record {number}", line)
+
+
+def _line(place: str, line: str) -> Record:
+    return _record(place, parse_json(place, line))
 
 
 def _record(place: str, fields: Any) -> Record:
@@ -141,7 +166,7 @@ def _record(place: str, fields: Any) -> Record:
     return Record(place, fields)
 
 
-def _csv(name: str, text: str, delimiter: str = ",") -> Iterator[Record]:
+def _csv(name: str, text: str, delimiter: str = ",") -> Reading:
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] = []
     number = 0
@@ -150,7 +175,7 @@ def _csv(name: str, text: str, delimiter: str = ",") -> Iterator[Record]:
         _check_header(name, header)
         for number, row in enumerate(rows, 1):
             if row:
-                yield _csv_record(f"{name}, record {number}", header, row)
+                yield partial(_csv_record, f"{name}, record {number}", header, row)
     except csv.Error as error:
         raise MeritoError(f"{name}, record {number + 1}: broken CSV: {error}.", "Correct it.") from None
 
@@ -177,7 +202,7 @@ def _csv_record(place: str, header: list[str], row: list[str]) -> Record:
     return Record(place, {name: cell for name, cell in cells.items() if cell or name == "question"})
 
 
-_READERS: dict[str, Callable[[str, str], Iterator[Record]]] = {
+_READERS: dict[str, Callable[[str, str], Reading]] = {
     ".json": _json,
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,

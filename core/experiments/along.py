@@ -44,7 +44,9 @@ def tradeoff_table(arms: Sequence[Arm]) -> Table:
     rights = [arm.over_orders(lambda run: run.figures.accuracy_now) for arm in arms]
     costs = [arm.over_orders(cost_of) for arm in arms]
     places = [
-        (cost.mean, right.mean) for cost, right in zip(costs, rights, strict=True) if cost and right
+        (cost.mean, right.mean)
+        for arm, cost, right in zip(arms, costs, rights, strict=True)
+        if cost and right and not arm.unfinished
     ]
     rows = []
     for arm, cost, right in zip(arms, costs, rights, strict=True):
@@ -63,7 +65,7 @@ def tradeoff_table(arms: Sequence[Arm]) -> Table:
                 mean(cost, 0),
                 mean(arm.over_orders(lambda run: _each(run, run.cost.written)), 0),
                 mean(arm.over_orders(lambda run: _each(run, run.seconds)), 1),
-                words("" if beaten else "yes"),
+                words("" if beaten or arm.unfinished else "yes"),
             )
         )
     return Table(
@@ -74,7 +76,8 @@ def tradeoff_table(arms: Sequence[Arm]) -> Table:
             "tokens written", "seconds", "unbeaten",
         ),
         rows=tuple(rows),
-        note="Unbeaten: no other strategy is as accurate for as few evaluated tokens.",
+        note="Unbeaten: no other strategy is as accurate for as few evaluated tokens; only where every"
+        " question is final.",
     )  # fmt: skip
 
 

@@ -44,6 +44,12 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
         counts = sorted({len(run.judged) for run in self.runs})
         return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,}-{counts[-1]:,}"
 
+    @property
+    def unfinished(self) -> str:
+        """How many questions there are where not all of them are final: ` of 60`; else nothing."""
+        longest = max(len(run.results) for run in self.runs)
+        return "" if all(run.complete for run in self.runs) else f" of {longest:,}"
+
     def over_orders(self, figure: Callable[[RunMetrics], float | None]) -> Spread | None:
         """Mean and deviation of a figure of each run; runs that have none are left out."""
         return spread([value for run in self.runs if (value := figure(run)) is not None])

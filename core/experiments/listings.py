@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from core.experiments.arms import Arm
-from core.experiments.metrics import Result
+from core.experiments.metrics import Result, RunMetrics
 from core.experiments.table import Cell, Table, count, words
 from core.run.events import EpisodeOutcome
 
@@ -13,21 +15,40 @@ LEFT_OUT = (EpisodeOutcome.BROKEN, EpisodeOutcome.SKIPPED)
 
 
 def left_out(arms: Sequence[Arm]) -> Table:
-    """Questions that are in no rate, by name: broken, or skipped by a person."""
-    found: dict[tuple[str, str, str, str], int] = {}
-    for arm in arms:
-        for run in arm.runs:
-            for result in run.results:
-                if result.outcome in LEFT_OUT:
-                    question = result.question
-                    key = (question.id, question.database, str(result.outcome), result.note)
-                    found[key] = found.get(key, 0) + 1
+    """Questions that are in no rate, by name: malformed, without a database, broken, or skipped by a
+    person."""
+    found = Counter(why for arm in arms for run in arm.runs for why in _left_out(run))
     return Table(
         name="left-out",
         title="Questions that are in no rate",
         columns=("question", "database", "why", "note", "runs"),
         rows=tuple((*map(words, key), count(times)) for key, times in sorted(found.items())),
     )
+
+
+def _left_out(run: RunMetrics) -> Iterator[tuple[str, str, str, str]]:
+    """Question, database, why, and a note."""
+    for each in run.left_out:
+        yield each.question, each.database, each.why, without_folders(each.note, run)
+    for result in run.results:
+        if result.outcome in LEFT_OUT:
+            question = result.question
+            yield question.id, question.database, str(result.outcome), result.note
+
+
+def dataset_name(dataset: str) -> str:
+    """A data set without the folders that lead to it: a report is read elsewhere."""
+    path = PurePath(dataset)
+    return f"{path.parent.name}/{path.name}" if path.suffix and path.parent.name else path.name
+
+
+def without_folders(problem: str, run: RunMetrics) -> str:
+    """A problem of a run's data set, told in the same way."""
+    path = PurePath(run.settings.dataset)
+    for folder in filter(None, (run.settings.root, str(path), str(path.parent))):
+        if len(folder) > 1:
+            problem = problem.replace(folder, dataset_name(folder))
+    return problem
 
 
 def listings_of(arms: Sequence[Arm]) -> tuple[Table, ...]:
@@ -40,6 +61,7 @@ def listings_of(arms: Sequence[Arm]) -> tuple[Table, ...]:
             count(len(run.results)),
             count(run.figures.finished),
             count(len(run.judged)),
+            words(jobs_words(run)),
         )
         for arm in arms
         for run in arm.runs
@@ -54,7 +76,7 @@ def listings_of(arms: Sequence[Arm]) -> tuple[Table, ...]:
         Table(
             name="runs",
             title="Runs",
-            columns=("strategy", "order", "run", "questions", "finished", "judged"),
+            columns=("strategy", "order", "run", "questions", "finished", "judged", "at once"),
             rows=runs,
         ),
         Table(
@@ -67,6 +89,11 @@ def listings_of(arms: Sequence[Arm]) -> tuple[Table, ...]:
             rows=questions,
         ),
     )  # fmt: skip
+
+
+def jobs_words(run: RunMetrics) -> str:
+    """How many questions were under way at once: `4`, or `1, 4` where that changed."""
+    return ", ".join(str(number) if number else "not told" for number in run.jobs)
 
 
 def _listed(arm: Arm, run: str, order: int | None, result: Result) -> tuple[Cell, ...]:

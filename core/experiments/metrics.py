@@ -13,7 +13,7 @@ import msgspec
 from core.feedback.verdict import FailureType, Status
 from core.memory.entry import MemoryEntry
 from core.models.chat import ModelDescription, Usage
-from core.question import Question
+from core.question import LeftOut, Question
 from core.run.events import (
     AnswerWritten,
     AnyEvent,
@@ -24,6 +24,7 @@ from core.run.events import (
     EpisodeOutcome,
     MemoriesRetrieved,
     ReflectionWritten,
+    RunResumed,
     RunSettings,
     RunStarted,
     SqlExecuted,
@@ -139,6 +140,11 @@ class RunMetrics(msgspec.Struct, frozen=True, kw_only=True):
     settings: RunSettings
     model: ModelDescription
     problems: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    """Questions of the data set that the run does not ask."""
+    jobs: tuple[int, ...]
+    """How many questions were under way at once, rising; several where that changed, 0 where nobody
+    said."""
     versions: Mapping[str, str]
     figures: Figures
     results: tuple[Result, ...]
@@ -218,6 +224,7 @@ class Reading:
         self.shown: dict[tuple[int, int], tuple[str, ...]] = {}
         self.endings: dict[int, EpisodeEnded] = {}
         self.memories: dict[str, MemoryEntry] = {}
+        self.jobs: set[int] = set()
         self.initial, self.repairing = Cost(), Cost()
         self.database = self.retrieval = self.embedding = 0.0
 
@@ -226,8 +233,8 @@ class Reading:
         self.seq = event.seq
         self.figures.apply(event)
         match event:
-            case RunStarted():
-                self.opening = event
+            case RunStarted() | RunResumed():
+                self._opened(event)
             case AnswerWritten():
                 cost = self.repairing if event.attempt else self.initial
                 cost.add(event.usage, event.seconds)
@@ -247,6 +254,11 @@ class Reading:
                 self.endings[event.position] = event
             case _:
                 pass
+
+    def _opened(self, event: RunStarted | RunResumed) -> None:
+        self.jobs.add(event.jobs)
+        if isinstance(event, RunStarted):
+            self.opening = event
 
     def _retrieved(self, event: MemoriesRetrieved) -> None:
         self.shown[event.position, event.attempt] = tuple(entry.id for entry in event.entries)
@@ -278,6 +290,8 @@ class Reading:
             settings=opening.settings,
             model=opening.model,
             problems=opening.problems,
+            left_out=opening.left_out,
+            jobs=tuple(sorted(self.jobs)),
             versions=opening.versions,
             figures=deepcopy(self.figures),
             results=tuple(self._result(*place) for place in enumerate(opening.questions)),

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 
 import msgspec
 
@@ -12,7 +11,7 @@ from core.experiments import tables
 from core.experiments.along import cost_of, curve_table
 from core.experiments.arms import Arm, Golds, arms_of
 from core.experiments.design import order_words
-from core.experiments.listings import listings_of
+from core.experiments.listings import dataset_name, jobs_words, listings_of, without_folders
 from core.experiments.metrics import Result, RunMetrics, accuracy_along
 from core.experiments.table import Table
 from core.memory.entry import MemoryEntry
@@ -22,6 +21,12 @@ CAVEATS = (
     " below and are in no rate.",
     "One database file a schema is weaker than the test suites that the papers used, so figures here"
     " may be higher than theirs for the same answers.",
+)
+
+
+SIDE_BY_SIDE = (
+    "Seconds are what each call took: where several questions were under way at once (see 'at once')"
+    " they shared the machine, so such seconds compare only with those of runs with the same number."
 )
 
 
@@ -135,13 +140,14 @@ def _facts(runs: Sequence[RunMetrics]) -> list[tuple[str, str]]:
         return ", ".join(dict.fromkeys(str(value) for value in values))
 
     return [
-        ("data set", each([_name(run.settings.dataset) for run in runs])),
+        ("data set", each([dataset_name(run.settings.dataset) for run in runs])),
         ("questions", each([f"{len(run.results):,}" for run in runs])),
         ("model", each([f"{run.model.name} ({run.model.engine})" for run in runs])),
         ("runs", str(len(runs))),
         ("orders", each([order_words(run.settings.order_seed) for run in runs])),
         ("layout", each([run.settings.layout for run in runs])),
         ("K", each([run.settings.budget for run in runs])),
+        ("at once", each([jobs_words(run) for run in runs])),
         ("judged by", each([f"{run.settings.regime}, {run.settings.protocol}" for run in runs])),
         ("SQLite", each([run.versions.get("sqlite", "?") for run in runs])),
         ("merito", each([run.versions.get("merito", "?") for run in runs])),
@@ -149,36 +155,27 @@ def _facts(runs: Sequence[RunMetrics]) -> list[tuple[str, str]]:
 
 
 def _notes(runs: Sequence[RunMetrics], golds: Golds | None) -> list[str]:
-    notes = list(dict.fromkeys(_without_folders(each, run) for run in runs for each in run.problems))
+    notes = list(dict.fromkeys(without_folders(each, run) for run in runs for each in run.problems))
     for run in runs:
         done, uncounted = run.figures.finished, run.cost.uncounted
         if not run.complete:
-            notes.append(f"{run.run} is not finished: {done:,} of {len(run.results):,} questions.")
+            notes.append(
+                f"{run.run} is not finished: its figures are of {done:,} of its {len(run.results):,}"
+                " questions; only paired differences set it beside finished runs on the same questions."
+            )
         if uncounted:
             notes.append(
                 f"{run.run}: {uncounted:,} calls came without token counts and are missing in the sums."
             )
+    if any(number != 1 for run in runs for number in run.jobs):
+        notes.append(SIDE_BY_SIDE)
     missing = {run.settings.dataset for run in runs} - set(golds or {})
     notes += [
-        f"The gold of {_name(name)} is not at hand: nothing is reported without the questions that"
-        " memory could have served."
+        f"The gold of {dataset_name(name)} is not at hand: nothing is reported without the questions"
+        " that memory could have served."
         for name in sorted(missing)
     ]
     return notes
-
-
-def _name(dataset: str) -> str:
-    """A data set without the folders that lead to it: a report is read elsewhere."""
-    path = PurePath(dataset)
-    return f"{path.parent.name}/{path.name}" if path.suffix and path.parent.name else path.name
-
-
-def _without_folders(problem: str, run: RunMetrics) -> str:
-    path = PurePath(run.settings.dataset)
-    for folder in filter(None, (run.settings.root, str(path), str(path.parent))):
-        if len(folder) > 1:
-            problem = problem.replace(folder, _name(folder))
-    return problem
 
 
 def curves_of(arms: Sequence[Arm]) -> tuple[Curve, ...]:

@@ -70,7 +70,8 @@ BEHIND = ("strategy", "questions", "orders")
 
 def behind(arm: Arm) -> tuple[Cell, Cell, Cell]:
     """Label, questions and orders of an arm."""
-    return words(arm.label), Cell(arm.questions, (("", arm.questions),)), count(len(arm.runs))
+    told = f"{arm.questions}{arm.unfinished}"
+    return words(arm.label), Cell(told, (("", arm.questions),)), count(len(arm.runs))
 
 
 ABSENT = Cell("-", (("", None),))

@@ -145,6 +145,7 @@ class Redaction:
             model=_without_address(event.model),
             questions=tuple(map(self._question, event.questions)),
             problems=tuple(map(self._told, event.problems)),
+            left_out=tuple(replace(each, note=self._told(each.note)) for each in event.left_out),
         )
 
     def _reviewed(self, event: events.ReviewsApplied) -> events.ReviewsApplied:

@@ -14,7 +14,7 @@ from core.errors import MeritoError
 from core.feedback.verdict import QuestionBroken
 from core.memory.entry import ReviewDecision
 from core.models.chat import ModelTrouble
-from core.question import Question
+from core.question import LeftOut, Question
 from core.repair.episode import Episode
 from core.repair.equipment import Equipment
 from core.repair.history import History
@@ -55,6 +55,7 @@ class Run:
         questions: Sequence[Question],
         *,
         problems: tuple[str, ...] = (),
+        left_out: tuple[LeftOut, ...] = (),
         versions: dict[str, str] | None = None,
         progress: Progress | None = None,
         new_reviews: NewReviews = no_reviews,
@@ -67,6 +68,7 @@ class Run:
         self.equipment = equipment
         self.questions = questions
         self.problems = problems
+        self.left_out = left_out
         self.versions = versions or {}
         self.progress = progress or Progress()
         self.new_reviews = new_reviews
@@ -101,15 +103,17 @@ class Run:
             yield stamp(RunEnded, reason="finished")
 
     def _opening(self) -> AnyEvent:
-        stamp = self.equipment.stamp
+        stamp, jobs = self.equipment.stamp, self.equipment.jobs.width
         if self.progress.begun:
-            return stamp(RunResumed, finished=len(self.progress.finished))
+            return stamp(RunResumed, finished=len(self.progress.finished), jobs=jobs)
         return stamp(
             RunStarted,
             settings=self.equipment.settings,
             model=self.equipment.described,
             questions=tuple(self.questions),
             problems=self.problems,
+            left_out=self.left_out,
+            jobs=jobs,
             versions=self.versions,
         )
 

@@ -29,7 +29,7 @@ from core.database.rows import ResultTable
 from core.feedback.verdict import FailureType, Status
 from core.memory.entry import MemoryEntry, Retrieval, ReviewDecision
 from core.models.chat import Message, ModelDescription, Sampling, Usage
-from core.question import Question
+from core.question import LeftOut, Question
 from core.selection.grouped import Candidates
 from core.selection.selection import Selection
 
@@ -109,7 +109,11 @@ class RunStarted(Event, tag="run_started", frozen=True, kw_only=True):
     model: ModelDescription
     questions: tuple[Question, ...]
     problems: tuple[str, ...] = ()
-    """What the data set's loader had to leave out, one line each."""
+    """What the data set's loader had to leave out, one line for each reason."""
+    left_out: tuple[LeftOut, ...] = ()
+    """The same, question by question."""
+    jobs: int = 0
+    """Questions under way at once, in all runs that share the engine; 0 where nobody said."""
     versions: dict[str, str] = {}
     """merito, sqlite, python, encoder, prompts."""
 
@@ -119,6 +123,8 @@ class RunResumed(Event, tag="run_resumed", frozen=True, kw_only=True):
 
     finished: int
     """Episodes that were final already."""
+    jobs: int = 0
+    """As in RunStarted; it may be another number now."""
 
 
 class ReviewsApplied(Event, tag="reviews_applied", frozen=True, kw_only=True):

@@ -50,7 +50,9 @@ async def _benched(studied: AbstractAsyncContextManager[Study], plain: bool, as_
             click.echo(
                 f"As a page: merito report --experiment {opened.experiment.id} --html report.html"
             )
-        broken = any(not result.judged for each in metrics for result in each.results)
+        broken = any(
+            each.left_out or not all(result.judged for result in each.results) for each in metrics
+        )
         return FAILURES if broken else DONE
 
 

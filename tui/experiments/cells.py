@@ -67,6 +67,7 @@ class Study:
             golds=self._dataset.golds,
             folder=self._dataset.folder,
             problems=self._dataset.problems,
+            left_out=self._dataset.left_out,
         )
         wanted = run_settings(order, dataset, cell.strategy)
         async with assembled(
@@ -90,7 +91,7 @@ async def study(
             "Put the questions into a file.",
         )
     rows = [strategy_named(name) for name in strategies]
-    dataset = load(order.stream, root=order.root, dataset=order.layout_of_stream)
+    dataset = load(order.stream, root=order.root, dataset=order.layout_of_stream, leave_broken_out=True)
     questions = sample(dataset.questions, order.limit, order.seed)
     common = run_settings(order, dataset, rows[0])
     templates = Templates.load(Path(common.prompts) if common.prompts else None)

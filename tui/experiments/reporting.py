@@ -74,7 +74,7 @@ def _golds(dataset: str, root: str) -> dict[str, tuple[str, str]]:
     if dataset == STDIN:
         return {}
     try:
-        loaded = load(dataset, root=Path(root) if root else None)
+        loaded = load(dataset, root=Path(root) if root else None, leave_broken_out=True)
     except MeritoError:
         return {}
     return {

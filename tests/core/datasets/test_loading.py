@@ -126,6 +126,11 @@ def test_questions_without_a_database_are_counted_and_the_rest_runs(root: Path) 
     assert list(found.golds) == ["3"]
     assert len(found.problems) == 2
     assert found.problems[0].startswith("2 of 4 questions left out: there is no database 'gone'")
+    assert [(each.question, each.database, each.why) for each in found.left_out] == [
+        ("0", "gone", "no database"),
+        ("1", "gone", "no database"),
+        ("2", "../shop", "no database"),
+    ]
 
 
 def test_a_set_without_gold_is_read_too(root: Path) -> None:
@@ -214,6 +219,45 @@ def test_malformed_files(root: Path, name: str, content: Any, named: list[str]) 
     assert all(each in problem for each in named), problem
     assert "\n" not in str(refused.value)
     assert refused.value.mend
+
+
+BESIDE_SOUND = [row for row in MALFORMED if isinstance(row[2], list) and len(row[2]) == 2] + [
+    row for row in MALFORMED if row[0] == "broken line"
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "named"),
+    [row[1:] for row in BESIDE_SOUND],
+    ids=[row[0] for row in BESIDE_SOUND],
+)
+def test_a_malformed_record_may_be_left_out_by_name(
+    root: Path, name: str, content: Any, named: list[str]
+) -> None:
+    found = load(_write(root / name, content), leave_broken_out=True)
+    assert len(found.questions) == 1
+    (left_out,) = found.left_out
+    assert left_out.why == "malformed"
+    assert all(each in left_out.note for each in named), left_out
+    (told,) = found.problems
+    assert told.startswith("1 of 2 records left out: malformed; the first: ")
+    assert left_out.note in told
+
+
+def test_what_is_left_out_changes_no_id(root: Path) -> None:
+    lines = [json.dumps({"database": "shop", "question": text}) for text in "abc"]
+    path = _write(root / "q.jsonl", "\n".join([lines[0], "{", lines[1], "[]", lines[2]]))
+    found = load(path, leave_broken_out=True)
+    assert [(question.id, question.text) for question in found.questions] == [
+        ("0", "a"),
+        ("2", "b"),
+        ("4", "c"),
+    ]
+
+
+def test_where_nothing_is_sound_the_first_trouble_is_told(root: Path) -> None:
+    with pytest.raises(MeritoError, match="record 1: an object"):
+        load(_write(root / "dev.json", [5, 6]), leave_broken_out=True)
 
 
 def test_a_file_that_is_not_utf8(root: Path) -> None:

@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -122,11 +123,12 @@ async def test_progress_in_json_counts_every_question(
 
 
 def damage(stream: Path) -> None:
-    """One gold that fails, one database that is missing."""
+    """One gold that fails, two questions whose database is missing, two malformed records."""
     lines = [json.loads(line) for line in stream.read_text("utf-8").splitlines()]
     lines[4]["gold"] = "SELECT * FROM gone"
-    lines.append({**lines[0], "id": "lost", "database": "nowhere"})
-    stream.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    lines += [{**lines[0], "id": name, "database": "nowhere"} for name in ("lost", "lost too")]
+    lines.append({**lines[0], "id": "mute", "question": None})
+    stream.write_text("\n".join([*map(json.dumps, lines), '{"id": "cut", "dat']), "utf-8")
 
 
 async def test_a_broken_question_is_named_counted_and_told_by_the_exit_code(
@@ -136,9 +138,38 @@ async def test_a_broken_question_is_named_counted_and_told_by_the_exit_code(
     async with served() as (_, model):
         code, out, _ = await told(capsys, *words(stream, model, "s.sqlite"))
     assert code == 1
-    assert "1 of 13 questions left out: there is no database 'nowhere'" in out
-    broken = next(line for line in out.splitlines() if "broken question" in line)
-    assert broken.split()[:2] == ["q4", "harbour"]
+    assert "2 of 14 questions left out: there is no database 'nowhere'" in out
+    assert "2 of 16 records left out: malformed; the first: " in out
+    assert str(stream.parent) not in out[out.index("data set:") :]
+    async with served() as (server, model):
+        code, out, _ = await told(capsys, *words(stream, model, "s.sqlite", "--json"))
+        assert not server.chats
+    assert code == 1
+    rows = [json.loads(line) for line in out.splitlines()]
+    listed = [row for row in rows if row.get("table") == "left-out"]
+    assert [(row["question"], row["database"], row["why"], row["runs"]) for row in listed] == [
+        ("", "", "malformed", 4),
+        ("lost", "nowhere", "no database", 4),
+        ("lost too", "nowhere", "no database", 4),
+        ("mute", "harbour", "malformed", 4),
+        ("q4", "harbour", "broken question", 4),
+    ]
+    assert "record 16: broken JSON" in listed[0]["note"]
+    assert "record 15: the field 'question' is missing" in listed[3]["note"]
+    assert "gone" in listed[4]["note"] or "gold" in listed[4]["note"]
+
+
+async def test_how_much_was_under_way_at_once_is_told(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with served() as (_, model):
+        _, out, _ = await told(capsys, *words(stream, model, "s.sqlite", "--jobs", 1))
+        wider = ("--jobs", 3, "--strategies", "none")
+        _, other, _ = await told(capsys, *words(stream, model, "s.sqlite", *wider))
+    assert re.search(r"^at once: +1$", out, re.MULTILINE)
+    assert "shared the machine" not in out
+    assert re.search(r"^at once: +3$", other, re.MULTILINE)
+    assert "shared the machine" in other
 
 
 async def test_a_model_that_fails_leaves_what_was_finished(
