@@ -18,6 +18,11 @@ from typing import Self
 MAIN = "import sys, tui.main; tui.main.main(sys.argv[1:])"
 
 
+def _takes_over() -> None:
+    """The new session's terminal is the one it reads from: Ctrl-C in it is a signal."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """`merito` with these arguments under a pseudo-terminal."""
 
@@ -47,6 +52,7 @@ class Terminal:
                 **(environment or {}),
             },
             start_new_session=True,
+            preexec_fn=_takes_over,
         )
 
     @property
@@ -66,7 +72,12 @@ class Terminal:
                 ("paste", b"\x1b[?2004h", b"\x1b[?2004l"),
             )
         }
-        return all(last.values()) and termios.tcgetattr(self._theirs)[3] == self._before[3]
+        return all(last.values()) and self.cooked
+
+    @property
+    def cooked(self) -> bool:
+        """Whether echo, lines and signals are as they were."""
+        return termios.tcgetattr(self._theirs)[3] == self._before[3]
 
     def until(self, words: bytes, seconds: float = 30.0) -> float:
         """Read until these bytes were written; returns the seconds since the start."""
