@@ -25,8 +25,9 @@ CAVEATS = (
 
 
 SIDE_BY_SIDE = (
-    "Seconds are what each call took: where several questions were under way at once (see 'at once')"
-    " they shared the machine, so such seconds compare only with those of runs with the same number."
+    "Seconds are what each call took: where several questions were under way at once (see 'at once';"
+    " runs of an older Merito do not tell) they shared the machine, so such seconds compare only with"
+    " those of runs with the same number."
 )
 
 
@@ -46,6 +47,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     cost: float
     """Prompt tokens evaluated for each question, mean over the orders."""
     accuracy: float
+    questions: str
+    """How many stand behind it: `60`, or `7 of 60` where not all are final."""
 
 
 class Telling(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,7 +201,8 @@ def _point(arm: Arm) -> Point | None:
     cost = arm.over_orders(cost_of)
     if right is None or cost is None:
         return None
-    return Point(label=arm.label, cost=cost.mean, accuracy=right.mean)
+    told = f"{arm.questions}{arm.unfinished}"
+    return Point(label=arm.label, cost=cost.mean, accuracy=right.mean, questions=told)
 
 
 def _stories(arms: Sequence[Arm], right_sql: Golds) -> list[Story]:

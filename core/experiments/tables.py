@@ -220,8 +220,8 @@ def _cost(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
                 mean(arm.over_orders(lambda run: run.cost.evaluated), 0),
                 mean(arm.over_orders(lambda run: run.cost.written), 0),
                 mean(arm.over_orders(lambda run: run.cost.seconds), 1),
-                mean(arm.over_orders(lambda run: run.database_seconds), 1),
-                mean(arm.over_orders(lambda run: run.retrieval_seconds), 1),
+                mean(arm.over_orders(lambda run: run.database_seconds), 2),
+                mean(arm.over_orders(lambda run: run.retrieval_seconds), 2),
                 published(theirs.tokens if theirs else None, 3),
                 published(theirs.calls if theirs else None, 0),
             )

@@ -113,7 +113,7 @@ def stream_plot(curves: Sequence[Curve]) -> Plot | None:
         shapes.append(
             Shape(
                 label=curve.label,
-                said=f"{100 * curve.values[-1]:.1f} %",
+                said=f"{100 * curve.values[-1]:.1f} %, n = {len(curve.values):,}",
                 number=number,
                 points=" ".join(f"{a},{b}" for a, b in places),
                 x=places[-1][0],
@@ -142,7 +142,7 @@ def cost_plot(points: Sequence[Point]) -> Plot | None:
     shapes = [
         Shape(
             label=point.label,
-            said=f"{100 * point.accuracy:.1f} %, {point.cost:,.0f} tokens",
+            said=f"{100 * point.accuracy:.1f} %, {point.cost:,.0f} tokens, n = {point.questions}",
             number=number,
             x=x.pixel(point.cost),
             y=y.pixel(100 * point.accuracy),
