@@ -82,7 +82,10 @@ def test_empty(tmp_path: Path) -> None:
     assert "no tables" in trouble(path).problem
 
 
-@pytest.mark.parametrize("content", [b"x", b"SQLite format 3", os.urandom(5_000), b"id,name\n1,a\n"])
+@pytest.mark.parametrize(
+    "content",
+    [b"x", b"SQLite format 3", pytest.param(os.urandom(5_000), id="noise"), b"id,name\n1,a\n"],
+)
 def test_not_sqlite(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.sqlite"
     path.write_bytes(content)
