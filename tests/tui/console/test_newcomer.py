@@ -21,7 +21,9 @@ from textual.pilot import Pilot
 from core.memory.entry import ReviewState
 from core.memory.jsonl import Reviewed, write
 from stores.store import Store
+from tests.core.run.stage import RIGHT
 from tests.streams import memory_entry, run_events
+from tests.tui.console.oracle import asking_console
 from tests.tui.console.stage import console, notices, on_screen, settled, until
 from tui import settings
 from tui.commands.console import command
@@ -30,8 +32,14 @@ from tui.console.app import MeritoApp
 from tui.console.keys import Keys, Row, keys_from
 from tui.console.preferences import Preferences
 from tui.console.rooms import ROOMS
+from tui.console.screens import correct
+from tui.console.screens.ask import AskScreen
 from tui.console.screens.base import RoomScreen
+from tui.console.screens.correct import Correct
 from tui.console.waiting import arrivals
+from tui.console.widgets import judgebar
+from tui.console.widgets.editor import SqlEditor
+from tui.console.widgets.judgebar import JudgeBar
 from tui.console.widgets.queue import Queue
 from tui.console.widgets.shelf import Shelf
 from tui.console.widgets.studies import StudyList
@@ -243,3 +251,36 @@ async def test_memories_that_another_process_imports_into_a_new_store_can_be_app
         assert [(each.state, each.who) for each in store.history(entry.id)] == [
             (ReviewState.APPROVED, "ana")
         ]
+
+
+async def test_what_the_first_question_of_ones_own_teaches_shows_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Ask room makes the store; nobody warns of another process that writes to it."""
+    for module in (judgebar, correct):
+        monkeypatch.setattr(module, "GUARD", 0.001)
+    path = tmp_path / "merito.sqlite"
+    with ExitStack() as stack:
+        app = asking_console(
+            tmp_path, to_come=lambda: arrivals(stack, path, own=lambda: app.asker.writing), stored=True
+        )
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = app.screen_stack[0]
+            assert isinstance(screen, AskScreen)
+            await until(pilot, lambda: screen.databases.schema is not None)
+            await pilot.press("a", *"Which boats have a crew beyond 3?", "enter")
+            await until(pilot, lambda: screen.session.view.waiting)
+            await until(pilot, lambda: screen.query_one(JudgeBar).armed)
+            await pilot.press("e")
+            await until(pilot, lambda: isinstance(app.screen, Correct))
+            app.screen.query_one(SqlEditor).text = RIGHT
+            await pilot.press("ctrl+r")
+            await until(pilot, lambda: app.screen.armed)
+            await pilot.press("y")
+            await until(pilot, lambda: not screen.session.live)
+            await enter(app, pilot, "memory")
+            shelf = app.screen_stack[0].query_one(Shelf)
+            await until(pilot, lambda: shelf.row_count == 1)
+            await enter(app, pilot, "run")
+            await until(pilot, lambda: "finished" in on_screen(app))
+            assert "Another Merito" not in on_screen(app)
