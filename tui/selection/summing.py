@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from core.experiments.statistics import Spread
     from core.selection.figures import Difference, RepeatedFigures, Repeats
 
-_TABLE_WIDTH = 140
+_TABLE_WIDTH, _WITH_DEVIATIONS = 140, 220
 """Figures are better broken by the terminal than cut."""
 
 
@@ -38,7 +38,8 @@ def summarise(
         return
     figures = [repeated_figures(each, permutations) for each in by_method]
     console = Console(stderr=aside, markup=False, highlight=False)
-    console.width = max(console.width, _TABLE_WIDTH)
+    repeated = figures[0].repeats > 1
+    console.width = max(console.width, _WITH_DEVIATIONS if repeated else _TABLE_WIDTH)
     _table(console, figures, ("method",))
     console.print(
         f"{_counted(figures[0])}, equal by {protocol}'s rule; oracle over the pool: "
@@ -127,7 +128,7 @@ def _table(console: Console, figures: Sequence[RepeatedFigures], names: Sequence
         table.add_column(column, justify="left" if column == "method" else "right")
     for each in figures:
         table.add_row(*(written(each) for written in columns.values()))
-    console.print(table)
+    console.print(table, soft_wrap=True)
 
 
 def _compared(found: Difference) -> str:

@@ -185,6 +185,11 @@ def _drawn(attempt: AttemptView, event: CandidateDrawn) -> None:
     attempt.model_seconds += event.seconds
 
 
+def _chosen_among(attempt: AttemptView, _event: SelectorAnswered) -> None:
+    """What it cost comes with the choice that it led to."""
+    attempt.state = State.WRITING
+
+
 def _selected(attempt: AttemptView, event: CandidatesSelected) -> None:
     attempt.selected, attempt.state = event, State.RUNNING
     attempt.model_seconds += event.selection.spent.seconds
@@ -225,6 +230,7 @@ _ATTEMPT_REDUCERS: dict[type, Callable[[AttemptView, Any], None]] = {
     TokenDelta: _delta,
     AnswerWritten: _written,
     CandidateDrawn: _drawn,
+    SelectorAnswered: _chosen_among,
     CandidatesSelected: _selected,
     SqlExecuted: _executed,
     JudgementAwaited: _awaited,

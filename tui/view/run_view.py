@@ -28,6 +28,7 @@ from core.run.events import (
     RunEnded,
     RunResumed,
     RunStarted,
+    SelectorAnswered,
     SqlExecuted,
     TokenDelta,
 )
@@ -240,6 +241,7 @@ _STATES: dict[type, State] = {
     TokenDelta: State.WRITING,
     AnswerWritten: State.RUNNING,
     CandidateDrawn: State.WRITING,
+    SelectorAnswered: State.WRITING,
     CandidatesSelected: State.RUNNING,
     SqlExecuted: State.RUNNING,
     JudgementAwaited: State.YOURS,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.models.chat import Message, Sampling
+from tests.core.run.stage import RIGHT, WRONG, wrapped
 from tests.tui.commands.test_bench import served, stream, told, words
 from tests.tui.experiments.harbour_study import STRATEGIES
 
@@ -86,6 +89,34 @@ async def test_every_figure_is_what_a_query_of_the_store_says(
         _along(conn, rows)
         _cost_of_a_question(conn, rows)
         _unserved(conn, rows, stream)
+
+
+def drafts(messages: Sequence[Message], sampling: Sampling) -> str:
+    """Candidates that do not agree, and a selector that says what it likes."""
+    if "You compare SQL queries" in messages[-1].content:
+        return "[B] > [A]"
+    return wrapped(RIGHT if sampling.temperature and sampling.seed % 2 else WRONG)
+
+
+async def test_what_a_runs_selector_costs_is_in_the_calls_too(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = stream.parent / "s.sqlite"
+    command = ("run", stream, "--initial", "select", "--candidates", 4, "--plain", "--limit", 4)
+    async with served(drafts) as (server, model):
+        options = ("--strategy", "none", "--model", model, "--store", store)
+        code, _, err = await told(capsys, *command, *options)
+    assert code == 0, err
+    code, out, _ = await told(capsys, "report", "last", "--store", store, "--json")
+    (row,) = [row for line in out.splitlines() if (row := json.loads(line))["table"] == "cost"]
+    with closing(sqlite3.connect(store)) as conn:
+        purposes = dict(conn.execute("SELECT purpose, count(*) FROM calls GROUP BY purpose"))
+        assert purposes["initial"] == 4
+        assert purposes["candidate"] == 12
+        assert purposes["selection"] == len(server.chats) - 16 > 0
+        for (table, column), query in SUMS.items():
+            if table == "cost":
+                assert row[column] == pytest.approx(of_runs(conn, "none", query)[0]), column
 
 
 async def test_the_classifiers_figures_are_what_labels_and_the_store_say(

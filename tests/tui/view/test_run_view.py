@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import get_args
 
 import pytest
 
@@ -10,6 +11,7 @@ from core.memory.entry import Polarity, ReviewDecision, ReviewState
 from core.models.chat import Usage
 from core.run.events import (
     AnswerWritten,
+    AnyEvent,
     EpisodeOutcome,
     EpisodeStarted,
     JudgementAwaited,
@@ -20,6 +22,7 @@ from core.run.events import (
     TokenDelta,
 )
 from core.run.figures import figures_of
+from tests.stores.test_events import every_kind
 from tests.streams import EPOCH, PLANS, episode_events, question, run_events, settings
 from tui.view.run_view import RunView
 from tui.view.states import OUTCOMES, SIGNS, State
@@ -218,3 +221,9 @@ def test_figures_folded_alone_equal_those_of_the_view() -> None:
 def test_every_state_has_a_sign() -> None:
     assert set(SIGNS) == set(State)
     assert set(OUTCOMES) == set(EpisodeOutcome)
+
+
+def test_every_kind_of_event_can_be_seen() -> None:
+    events = every_kind()
+    seen(events)
+    assert {type(event) for event in events} | {TokenDelta} == set(get_args(AnyEvent))
