@@ -90,7 +90,7 @@ async def toured(shell: Shell, command: list[str]) -> None:
     """From the start to a memory that is approved while or after the run goes on, the run's replay,
     and the way out."""
     await shell.start(*command)
-    await shell.until("> running")
+    await shell.until(re.compile("> running|finished"))
     await shell.until(re.compile(r"learned (\+[1-9]|\+\d+ -[1-9])"), MODEL_SECONDS)
     await shell.press("2")
     await shell.until(re.compile(r"▸.*\? pending"))

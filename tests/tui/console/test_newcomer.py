@@ -5,6 +5,7 @@ makes meanwhile shows up without a restart."""
 from __future__ import annotations
 
 import asyncio
+import pickle
 import re
 import shlex
 import subprocess
@@ -32,7 +33,7 @@ from tui.console.app import MeritoApp
 from tui.console.keys import Keys, Row, keys_from
 from tui.console.preferences import Preferences
 from tui.console.rooms import ROOMS
-from tui.console.screens import correct
+from tui.console.screens import correct, dialogs
 from tui.console.screens.ask import AskScreen
 from tui.console.screens.base import RoomScreen
 from tui.console.screens.correct import Correct
@@ -112,6 +113,7 @@ def exists(line: str) -> bool:
     return not isinstance(here, click.Group)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", [{}, CHANGED], ids=["usual keys", "other keys"])
 async def test_every_room_says_what_to_do_next(
     started: Callable[[dict[str, str]], MeritoApp], changed: dict[str, str]
@@ -153,25 +155,30 @@ async def every_pane(app: MeritoApp, pilot: Pilot[Any]) -> list[str]:
     return lines
 
 
-FLOWS: dict[str, tuple[str, list[str], str]] = {
-    "staying": ("run", ["up"], "(f3 follows)"),
-    "a decision": ("memory", ["a"], "f4 takes it back."),
-    "several": ("memory", ["asterisk", "a"], "f4 takes all of them back"),
-    "no such memory": ("memory", ["f2", *"qqq"], "Press f6 to remove"),
-    "no such question": ("run", ["f2", *"qqq"], "Press f2 and then esc"),
-    "no bookmark": ("replay", ["f8"], "f7 sets one"),
-}
+FLOWS = (
+    ("run", ["up"], "(f3 follows)", []),
+    ("run", ["f2", *"qqq"], "Press f2 and then esc", ["escape"]),
+    ("memory", ["f2", *"qqq"], "Press f6 to remove", ["escape"]),
+    ("memory", ["a"], "f4 takes it back.", []),
+    ("memory", ["asterisk", "a"], "f4 takes all of them back", ["escape"]),
+    ("replay", ["f8"], "f7 sets one", ["escape"]),
+)
+"""Room, keys, what is then said, and the keys that lead back."""
 
 
-@pytest.mark.parametrize("flow", FLOWS)
-async def test_what_is_said_on_the_way_names_the_keys_in_force(flow: str) -> None:
-    room, pressed, words = FLOWS[flow]
+async def test_what_is_said_on_the_way_names_the_keys_in_force(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dialogs, "GUARD", 0.0)
     app = console(run_events(8), preferences=under(CHANGED))
     async with app.run_test(size=(120, 40)) as pilot:
-        await enter(app, pilot, "run")
-        await enter(app, pilot, room)
-        await pilot.press(*pressed)
-        await until(pilot, lambda: words in " ".join([on_screen(app), *notices(app)]))
+        for room, pressed, words, back in FLOWS:
+            await enter(app, pilot, room)
+            await pilot.press(*pressed)
+            await until(pilot, lambda said=words: said in " ".join([on_screen(app), *notices(app)]))
+            await pilot.press(*back)
+            await until(pilot, lambda: app.screen is app.screen_stack[0])
+            await settled(pilot)
 
 
 async def test_a_search_that_leaves_nothing_is_taken_back_as_it_says() -> None:
@@ -185,6 +192,7 @@ async def test_a_search_that_leaves_nothing_is_taken_back_as_it_says() -> None:
             await until(pilot, lambda: "matches the search" not in on_screen(app))
 
 
+@pytest.mark.slow
 async def test_a_store_that_somebody_makes_meanwhile_shows_up(tmp_path: Path) -> None:
     path = tmp_path / "merito.sqlite"
     events = run_events(8)
@@ -211,6 +219,33 @@ async def test_a_store_that_somebody_makes_meanwhile_shows_up(tmp_path: Path) ->
                 await until(pilot, lambda: app.screen_stack[0].query_one(Queue).row_count)
                 await enter(app, pilot, "experiments")
                 await until(pilot, lambda: app.screen_stack[0].query_one(StudyList).row_count)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_the_first_run_in_a_store_without_any_is_shown_as_it_is_made(
+    read_only: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, events = tmp_path / "merito.sqlite", run_events(4)
+    Store.open(path, create=True, durability="OFF").close()
+
+    async def look(app: MeritoApp) -> None:
+        async with app.run_test(size=(120, 40)) as pilot:
+            await enter(app, pilot, "run")
+            assert "it is shown here as soon as it begins" in " ".join(on_screen(app).split())
+            writing = "import pickle, sys; from stores.store import Store;" + (
+                "Store.open(sys.argv[1]).append(pickle.load(sys.stdin.buffer))"
+            )
+            writer = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", writing, str(path), stdin=subprocess.PIPE
+            )
+            await writer.communicate(pickle.dumps(events))
+            await until(pilot, lambda: "finished" in on_screen(app))
+            queue = app.screen_stack[0].query_one(Queue)
+            assert queue.row_count == 4
+
+    monkeypatch.setattr(live, "run_console", lambda app: asyncio.run(look(app)))
+    monkeypatch.setattr(live, "load_preferences", lambda _theme: Preferences())
+    assert live.open_console(path, None, read_only=read_only, theme=None) == 0
 
 
 async def test_what_comes_and_is_no_store_is_told(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def in_view(listing: Listing) -> None:
         assert top <= listing.cursor < top + room
 
 
-@pytest.mark.parametrize("seed", [SEED])
+@pytest.mark.parametrize("seed", [pytest.param(SEED, id="seed")])
 async def test_a_random_walk_through_sizes_and_rooms_during_a_run(seed: int) -> None:
     walk = Walk(seed)
     async with walk.app.run_test(size=walk.size) as pilot:
