@@ -10,7 +10,7 @@ import click
 
 from tui import options
 
-LAZY = {"select": "tui.commands.bench_select"}
+LAZY = {"select": "tui.commands.bench_select", "pool": "tui.commands.bench_pool"}
 """Benches with a module of their own, imported when they are called."""
 SAMPLE = "sample"
 """Names the sample databases, where no file or folder is called so."""

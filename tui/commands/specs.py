@@ -290,7 +290,8 @@ def _listed(memory: SpecificationMemory) -> dict[str, Any]:
 def _row(shown: dict[str, Any]) -> str:
     mark = "tree " if shown["rebuilt"] else "model"
     what = f"{shown['database']}: {shown['question']}"
-    return f"{shown['id'][:12]}  {mark}  {_one_line(what)}"
+    origin = f"  (repair {shown['repair']})" if shown["repair"] else ""
+    return f"{shown['id'][:12]}  {mark}  {_one_line(what)}{origin}"
 
 
 def _page(whole: dict[str, Any]) -> str:

@@ -45,9 +45,9 @@ def reported(metrics: Sequence[RunMetrics], title: str, labels: dict[str, str] |
         benchmarks=_benchmarks(metrics),
         labels=labels,
         right_sql={
-            name: {question: gold for question, (_, gold) in found.items()}
+            name: found
             for name, root in _data_sets(metrics).items()
-            if (found := _golds(name, root))
+            if (found := right_sql(name, root))
         },
     )
 
@@ -63,6 +63,11 @@ def golds_of(metrics: Sequence[RunMetrics]) -> dict[str, dict[str, str]]:
 
 def _data_sets(metrics: Sequence[RunMetrics]) -> dict[str, str]:
     return {run.settings.dataset: run.settings.root for run in metrics}
+
+
+def right_sql(dataset: str, root: str) -> dict[str, str]:
+    """Gold SQL by question id; nothing where the data set is not there any more."""
+    return {question: gold for question, (_, gold) in _golds(dataset, root).items()}
 
 
 @lru_cache(maxsize=4)

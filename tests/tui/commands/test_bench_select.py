@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,9 +12,15 @@ import pytest
 
 from core.models.chat import Message, ModelTrouble, Sampling
 from core.selection.method import METHODS
+from stores.store import Store
+from tests.core.run.stage import WRONG
 from tests.scripted import Reply
+from tests.streams import run_events
 from tests.tui.commands.choosing import Stage, helpful, write_pool, write_training
+from tests.tui.commands.test_bench import served, told
+from tests.tui.commands.test_report_figures import drafts
 from tests.tui.commands.test_select import AGREED, PAIR, SPLIT
+from tests.tui.experiments.harbour_study import questions_file
 from tui.commands.bench_select import command
 from tui.selection.kept import open_specs
 
@@ -178,3 +185,48 @@ def test_what_is_no_list_of_numbers_is_told(stage: Stage, words: tuple[str, ...]
     pool = write_pool(stage.root, AGREED)
     assert stage("bench", "select", pool, "--root", stage.root, *words) == 2
     assert said in stage.err
+
+
+async def test_what_runs_have_drawn_makes_pools(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MERITO_STORE", str(tmp_path / "s.sqlite"))
+    stream, pools = questions_file(tmp_path, 4), []
+    run = ("run", stream, "--strategy", "none", "--initial", "select", "--selector", "majority")
+    async with served(drafts) as (_, model):
+        for seed in (42, 43):
+            options = ("--candidates", 4, "--seed", seed, "--plain", "--model", model)
+            code, _, err = await told(capsys, *run, *options)
+            assert code == 0, err
+            pools.append(tmp_path / f"pool-{seed}.jsonl")
+            code, out, _ = await told(capsys, "bench", "pool", "last", pools[-1])
+            assert (code, out.split(": ")[0]) == (0, "4 questions, 4 of them with gold")
+    first, second = (
+        [json.loads(line) for line in pool.read_text("utf-8").splitlines()] for pool in pools
+    )
+    assert [line["question_id"] for line in first] == ["q0", "q1", "q2", "q3"]
+    assert [len(line["candidates"]) for line in first] == [4] * 4
+    assert first[0]["candidates"][0] == {"source": "greedy", "sql": WRONG}
+    assert first != second
+    words = ("--root", tmp_path, "--methods", "greedy,majority", "--json")
+    code, out, err = await told(capsys, "bench", "select", *pools, *words)
+    assert code == 0, err
+    (greedy,) = [
+        row
+        for line in out.splitlines()
+        if (row := json.loads(line)).get("table") == "methods-over-repeats"
+        and row["method"] == "greedy"
+    ]
+    assert (greedy["repeats"], greedy["questions"], greedy["accuracy"]["mean"]) == (2, 8, 0)
+
+
+async def test_a_run_without_candidates_makes_no_pool(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, file = tmp_path / "s.sqlite", tmp_path / "pool.jsonl"
+    with Store.open(store, create=True, durability="OFF") as opened:
+        opened.append(run_events(2))
+    code, _, err = await told(capsys, "bench", "pool", "last", file, "--store", store)
+    assert code == 1
+    assert "has drawn no candidates" in err
+    assert not file.exists()
