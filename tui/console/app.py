@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, work
 from textual.app import App
+from textual.filter import ANSIToTruecolor, LineFilter
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from tui.console.asker import Asker
     from tui.console.selections import Selections
 
-_FRAME, _LONGEST_FRAME = 0.1, 0.18
+_FRAME, _LONGEST_FRAME = 0.1, 0.2
 """Seconds between two repaints, on a machine that is quick and on one that is busy."""
 _SHARE = 0.12
 """The share of a core that repaints should take at most."""
@@ -139,6 +140,7 @@ class MeritoApp(App[int]):
         ScrollBar.renderer = PlainBar
         for palette in palettes():
             self.register_theme(palette)
+        self._own_themes = frozenset(palette.name for palette in palettes())
         wanted = self.preferences.theme
         self.theme = wanted if wanted in self.available_themes else DEFAULT_THEME
         self.stylesheet = SteadySheet(variables=self.get_css_variables())
@@ -149,6 +151,13 @@ class MeritoApp(App[int]):
             self._colours[self.theme] = with_inks(super().get_css_variables())
         self.theme_variables = self._colours[self.theme]
         return self.theme_variables
+
+    def get_line_filters(self) -> list[LineFilter]:
+        """What changes each line before it is written. The project's own themes hold no colours of
+        the terminal's, so there is nothing to look for in a thousand pieces of text a second."""
+        filters = super().get_line_filters()
+        own = self.theme in self._own_themes
+        return [each for each in filters if not (own and isinstance(each, ANSIToTruecolor))]
 
     async def on_event(self, event: events.Event) -> None:
         """What is pasted may hold anything; a field would hand it to the terminal as it is."""

@@ -51,6 +51,7 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
+        self.set_reactive(Listing.auto_links, False)
         self._lines: LRUCache[Hashable, Strip] = LRUCache(512)
         self._shown: list[Hashable] = []
         self._said = ""

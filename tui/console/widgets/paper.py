@@ -7,6 +7,7 @@ the visible lines, and no widget is ever mounted for a block.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from rich.style import Style
@@ -16,6 +17,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style as VisualStyle
 from textual.visual import Visual
 
 from tui.console.ink import Line
@@ -57,6 +59,7 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
+        self.set_reactive(Paper.auto_links, False)
         self._blocks: list[Block] = []
         self._drawn: dict[Hashable, tuple[Hashable, int, list[Strip]]] = {}
         self._strips: list[Strip] = []
@@ -142,11 +145,13 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         drawn: dict[Hashable, tuple[Hashable, int, list[Strip]]] = {}
         strips: list[Strip] = []
         self._starts = {}
-        self._blank = Strip.blank(width, self.rich_style)
+        style, rich_style = self.visual_style, self.rich_style
+        self._blank = Strip.blank(width, rich_style)
         for block in self._blocks:
             known = self._drawn.get(block.key)
             if known is None or known[:2] != (block.version, width):
-                known = (block.version, width, self._draw(block.lines(width), width))
+                fresh = self._draw(block.lines(width), width, style, rich_style)
+                known = (block.version, width, fresh)
             drawn[block.key] = known
             self._starts[block.key] = len(strips)
             strips += known[2]
@@ -172,14 +177,16 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         """Repaint the visible lines that are others than before; a strip that stayed is the same
         object."""
         top = self.scroll_offset.y
-        for y in range(top, top + self.size.height):
-            old = before[y] if y < len(before) else None
-            new = self._strips[y] if y < len(self._strips) else None
-            if old is not new:
-                self.refresh_line(y)
+        seen = slice(top, top + self.size.height)
+        pairs = zip_longest(before[seen], self._strips[seen])
+        differing = [y for y, (old, new) in enumerate(pairs, top) if old is not new]
+        for _, run in groupby(enumerate(differing), lambda place: place[1] - place[0]):
+            ys = [y for _, y in run]
+            self.refresh_lines(ys[0], len(ys))
 
-    def _draw(self, lines: Sequence[Line], width: int) -> list[Strip]:
-        style, rich_style = self.visual_style, self.rich_style
+    def _draw(
+        self, lines: Sequence[Line], width: int, style: VisualStyle, rich_style: Style
+    ) -> list[Strip]:
         drawn: list[Strip] = []
         for content, indent, wrap in lines:
             room = max(4, width - indent)
