@@ -12,8 +12,9 @@ import msgspec
 
 from core.feedback.verdict import FailureType, Status
 from core.memory.entry import MemoryEntry
-from core.models.chat import ModelDescription, Usage
+from core.models.chat import ModelDescription
 from core.question import LeftOut, Question
+from core.run.cost import Cost
 from core.run.events import (
     AnswerWritten,
     AnyEvent,
@@ -30,7 +31,6 @@ from core.run.events import (
     SqlExecuted,
 )
 from core.run.figures import Figures
-from core.selection.selection import Spent
 
 IN_RATES = frozenset(
     {
@@ -86,53 +86,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.attempts) and self.attempts[-1].limit_hit
 
 
-class Cost(msgspec.Struct, kw_only=True):
-    """Model calls and what they took. An answer taken over from another run counts as the call that
-    it was, so that every strategy is charged with its own initial predictions."""
-
-    calls: int = 0
-    sent: int = 0
-    cached: int = 0
-    written: int = 0
-    uncounted: int = 0
-    """Calls whose engine did not say how many tokens they took; they are missing in the sums."""
-    seconds: float = 0.0
-
-    @property
-    def evaluated(self) -> int:
-        """Prompt tokens that the engine really worked through."""
-        return self.sent - self.cached
-
-    @property
-    def tokens(self) -> int:
-        """Prompt and output tokens together: the paper's cost."""
-        return self.sent + self.written
-
-    def add_selection(self, spent: Spent) -> None:
-        """Count the calls of a selection."""
-        sent, evaluated = spent.tokens_sent or 0, spent.tokens_evaluated or 0
-        self.calls += spent.calls
-        self.sent += sent
-        self.cached += sent - evaluated
-        self.written += spent.tokens_written or 0
-        self.uncounted += spent.calls if spent.tokens_sent is None else 0
-        self.seconds += spent.seconds
-
-    def add(self, usage: Usage, seconds: float) -> None:
-        """Count one call."""
-        self.calls += 1
-        self.sent += usage.prompt_tokens or 0
-        self.cached += usage.cached_tokens or 0
-        self.written += usage.output_tokens or 0
-        self.uncounted += usage.prompt_tokens is None or usage.output_tokens is None
-        self.seconds += seconds
-
-    def plus(self, other: Cost) -> Cost:
-        """Both together."""
-        names = self.__struct_fields__
-        return Cost(**{name: getattr(self, name) + getattr(other, name) for name in names})
-
-
 class RunMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """One run, read."""
 
@@ -150,7 +103,8 @@ class RunMetrics(msgspec.Struct, frozen=True, kw_only=True):
     results: tuple[Result, ...]
     """In the order of the stream."""
     initial: Cost
-    """The initial predictions."""
+    """The initial predictions. An answer taken over from another run counts as the call that it was,
+    so that every strategy is charged with its own."""
     repairing: Cost
     """Repairs and reflections."""
     database_seconds: float

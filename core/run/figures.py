@@ -9,6 +9,7 @@ from typing import Any
 
 from core.memory.entry import MemoryEntry, Polarity, ReviewState, first_state
 from core.models.chat import ModelDescription, Usage
+from core.run.cost import Cost
 from core.run.events import (
     AnswerWritten,
     AnyEvent,
@@ -51,15 +52,9 @@ class Figures:
     repairs_to_success: int = 0
     """Repairs that the repaired episodes took, together."""
 
-    calls: int = 0
+    cost: Cost = field(default_factory=Cost)
     """Model calls of this run; answers shared from an earlier run are not calls."""
     shared_answers: int = 0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    output_tokens: int = 0
-    calls_without_counts: int = 0
-    """Calls whose engine did not say how many tokens they took."""
-    model_seconds: float = 0.0
 
     learned: dict[str, tuple[Polarity, ReviewState]] = field(default_factory=dict)
     _recent: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_CALLS_FOR_SPEED))
@@ -151,13 +146,7 @@ class Figures:
         self._call(event.usage, event.seconds)
 
     def _selected(self, event: CandidatesSelected) -> None:
-        spent = event.selection.spent
-        self.calls += spent.calls
-        self.model_seconds += spent.seconds
-        self.prompt_tokens += spent.tokens_sent or 0
-        self.cached_tokens += (spent.tokens_sent or 0) - (spent.tokens_evaluated or 0)
-        self.output_tokens += spent.tokens_written or 0
-        self.calls_without_counts += spent.calls if spent.tokens_sent is None else 0
+        self.cost.add_selection(event.selection.spent)
 
     def _retrieved(self, event: MemoriesRetrieved) -> None:
         if event.entries:
@@ -183,12 +172,7 @@ class Figures:
         self.ended = event.reason
 
     def _call(self, usage: Usage, seconds: float) -> None:
-        self.calls += 1
-        self.model_seconds += seconds
-        self.prompt_tokens += usage.prompt_tokens or 0
-        self.cached_tokens += usage.cached_tokens or 0
-        self.output_tokens += usage.output_tokens or 0
-        self.calls_without_counts += usage.prompt_tokens is None or usage.output_tokens is None
+        self.cost.add(usage, seconds)
         if usage.output_tokens is not None and seconds > 0:
             self._recent.append((usage.output_tokens, seconds))
 

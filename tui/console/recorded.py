@@ -61,6 +61,6 @@ class TakeArchive:
             model=f"{opening.model.engine}:{opening.model.name}",
             last_at=closing.at,
             last_seq=closing.seq,
-            seconds=figures.model_seconds,
+            seconds=figures.cost.seconds,
             outcomes=dict(figures.outcomes),
         )

@@ -72,15 +72,15 @@ def _repairs(figures: Figures) -> str:
 
 
 def _calls(figures: Figures) -> str:
-    words = f"{figures.calls:,}"
+    words = f"{figures.cost.calls:,}"
     if figures.shared_answers:
         words += f" (and {figures.shared_answers:,} answers taken over)"
-    words += f", {figures.prompt_tokens:,} tokens in"
-    if figures.cached_tokens:
-        words += f" ({figures.cached_tokens:,} of them from the cache)"
-    words += f", {figures.output_tokens:,} out, {duration(figures.model_seconds)} in the model"
-    if figures.calls_without_counts:
-        words += f"; {figures.calls_without_counts:,} calls without token counts"
+    words += f", {figures.cost.sent:,} tokens in"
+    if figures.cost.cached:
+        words += f" ({figures.cost.cached:,} of them from the cache)"
+    words += f", {figures.cost.written:,} out, {duration(figures.cost.seconds)} in the model"
+    if figures.cost.uncounted:
+        words += f"; {figures.cost.uncounted:,} calls without token counts"
     return words
 
 

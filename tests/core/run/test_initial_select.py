@@ -138,7 +138,7 @@ async def test_the_selector_may_find_what_the_greedy_answer_missed(tmp_path: Pat
         events = await all_of(drawn.run)
     assert only(events, EpisodeEnded)[0].outcome is EpisodeOutcome.RIGHT_AT_ONCE
     spent = only(events, CandidatesSelected)[0].selection.spent
-    assert figures_of(events).calls == 4 + spent.calls == len(drawn.model.calls)
+    assert figures_of(events).cost.calls == 4 + spent.calls == len(drawn.model.calls)
 
 
 async def test_each_call_of_the_selector_is_told_with_its_cost(tmp_path: Path) -> None:

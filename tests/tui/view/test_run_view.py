@@ -81,7 +81,7 @@ def test_shared_answers_are_no_calls_of_this_run() -> None:
                 reused=True,
             )
     figures = seen(events).figures
-    assert (figures.calls, figures.shared_answers, figures.prompt_tokens) == (0, 1, 0)
+    assert (figures.cost.calls, figures.shared_answers, figures.cost.sent) == (0, 1, 0)
 
 
 def test_unknown_token_counts_are_unknown_and_not_zero() -> None:
@@ -99,7 +99,7 @@ def test_unknown_token_counts_are_unknown_and_not_zero() -> None:
             seconds=1,
         )
     )
-    assert view.figures.calls_without_counts == 1
+    assert view.figures.cost.uncounted == 1
     assert view.figures.tokens_per_second is None
 
 

@@ -134,12 +134,12 @@ def chips(figures: Figures) -> list[Content]:
         _memories(figures),
         ink((one_line(model_words(figures), 60), ACCENT)),
         ink(f"{speed:,.0f}" if speed is not None else "-", (" tokens/s", QUIET)),
-        ink(f"{figures.calls:,}", (" calls", QUIET)),
+        ink(f"{figures.cost.calls:,}", (" calls", QUIET)),
         ink(
-            short(figures.prompt_tokens),
+            short(figures.cost.sent),
             (" in ", QUIET),
             _cached(figures),
-            short(figures.output_tokens),
+            short(figures.cost.written),
             (" out", QUIET),
         ),
     ]
@@ -176,9 +176,10 @@ def _share(part: int, whole: int) -> Content:
 
 
 def _cached(figures: Figures) -> Content:
-    if not figures.cached_tokens or not figures.prompt_tokens:
+    cost = figures.cost
+    if not cost.cached or not cost.sent:
         return Content("")
-    return ink((f"({100 * figures.cached_tokens / figures.prompt_tokens:.0f} % cached) ", QUIET))
+    return ink((f"({100 * cost.cached / cost.sent:.0f} % cached) ", QUIET))
 
 
 def _memories(figures: Figures) -> Content:
