@@ -105,7 +105,8 @@ def _slots(entry: MemoryEntry, number: int) -> dict[str, str]:
         "delta": "; ".join(entry.delta) or NONE,
         "outcome": entry.outcome,
         "message": one_line(entry.outcome_message) or NONE,
-        "reflection": one_line(" ".join(entry.reflections)) or NONE,
+        # The last one looked back on every attempt of its episode.
+        "reflection": one_line(entry.reflections[-1]) if entry.reflections else NONE,
     }
 
 

@@ -29,6 +29,9 @@ from core.run.events import (
 )
 
 GREEDY = Sampling(temperature=0.0, top_p=1.0, seed=0)
+REFLECTION = Sampling(temperature=0.0, top_p=1.0, seed=0, max_tokens=128)
+"""Room for the two or three sentences that are asked for: a small model goes on and on, and every
+later prompt would carry all of it."""
 
 
 class Episode:
@@ -262,9 +265,9 @@ class Episode:
             purpose=prompt.purpose,
             template=prompt.template,
             messages=prompt.messages,
-            sampling=GREEDY,
+            sampling=REFLECTION,
         )
-        async for piece in answer(equipment, prompt, GREEDY, history.position, attempt):
+        async for piece in answer(equipment, prompt, REFLECTION, history.position, attempt):
             if not isinstance(piece, Answer):
                 yield piece
                 continue
@@ -272,7 +275,7 @@ class Episode:
                 ReflectionWritten,
                 position=history.position,
                 attempt=attempt,
-                text=extract_reflection(piece.text),
+                text=extract_reflection(piece.text, piece.finish),
                 usage=piece.usage,
                 seconds=piece.seconds,
             )

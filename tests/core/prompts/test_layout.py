@@ -119,6 +119,13 @@ class TestMemories:
         )
         in_order(text, "id: p1", "CORRECT", "id: n1", "TIMEOUT", "too slow n1")
 
+    def test_an_earlier_episode_is_told_by_its_last_reflection(self, prompts: Prompts) -> None:
+        earlier = msgspec.structs.replace(memory("p1"), reflections=("early thought", "late thought"))
+        attempts = [attempt(1, experience=Experience(reflective=(earlier,)))]
+        text = text_of(prompts.repair(QUESTION, SCHEMA, "", attempts, shows="reflections"))
+        assert "late thought" in text
+        assert "early thought" not in text
+
     def test_earlier_reflections_and_own(self, prompts: Prompts) -> None:
         earlier = Experience(reflective=(memory("p1"),))
         attempts = [attempt(1, reflection="first thought"), attempt(2, experience=earlier)]

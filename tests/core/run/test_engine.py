@@ -11,6 +11,7 @@ import pytest
 from core.feedback.verdict import FailureType, Status
 from core.memory.entry import Polarity
 from core.models.chat import ModelTrouble
+from core.repair.episode import REFLECTION
 from core.repair.strategy import STRATEGIES
 from core.run.control import Judgement
 from core.run.events import (
@@ -152,6 +153,10 @@ async def test_reflexion_reflects_after_every_failure_the_last_included(tmp_path
     ) as run:
         events = await all_of(run)
     assert [event.attempt for event in of(ReflectionWritten, events)] == [0, 1, 2]
+    rooms = {
+        event.sampling.max_tokens for event in of(PromptSent, events) if event.purpose == "reflection"
+    }
+    assert rooms == {REFLECTION.max_tokens}
     assert of(EpisodeEnded, events)[0].memory.reflections == ("R", "R", "R")
 
 
