@@ -8,7 +8,7 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .DELETE_ON_ERROR:
-.PHONY: install demo test unit bytecode lint pictures bench clean
+.PHONY: install demo test unit bytecode lint pictures readme-pictures bench clean
 
 install: $(VENV)/.installed ## .venv with the merito command in it
 
@@ -41,6 +41,9 @@ lint: install ## style, types, import contracts
 
 pictures: install ## every screen against its stored picture; after a look: make pictures UPDATE=--snapshot-update
 	$(BIN)/python -m pytest tests -m pictures $(UPDATE)
+
+readme-pictures: install ## the pictures in docs/pictures, from the recorded sample run
+	$(BIN)/python docs/pictures/make.py
 
 bench: install bytecode ## the bars of speed and size
 	$(BIN)/python -m pytest tests/bench -m bench -s

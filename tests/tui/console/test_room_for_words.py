@@ -8,7 +8,7 @@ from textual.content import Content
 
 from core.memory.entry import ReviewState
 from tests.streams import episode_events, run_events
-from tests.tui.console.stage import Shelves, console, settled, sheet
+from tests.tui.console.stage import Shelves, console, on_screen, settled, sheet
 from tests.tui.console.studied import computed, room, study
 from tui.console.widgets.head import fitted
 from tui.console.widgets.shelf import Shelf
@@ -44,6 +44,14 @@ async def test_what_stands_below_the_memories_is_never_cut(width: int, words: st
         await pilot.resize_terminal(width, 40)
         await settled(pilot)
         assert str(app.screen.query_one(Shelf).border_subtitle) == words
+
+
+async def test_below_no_memories_stands_nothing() -> None:
+    app = console(run_events(1), room="memory")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        assert "No memory yet" in on_screen(app)
+        assert not app.screen.query_one(Shelf).border_subtitle
 
 
 async def test_what_is_to_be_reviewed_comes_before_what_the_columns_mean() -> None:
