@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.console.stage import console, settled
+from tests.streams import run_events
+from tests.tui.console.stage import console, settled, until
 from tui.console.kept import Kept
 from tui.console.preferences import Preferences
 from tui.console.rooms import ROOMS
+from tui.console.screens.run import RunScreen
+from tui.console.widgets.shelf import Shelf
 
 
 def remembering(path: Path) -> Preferences:
@@ -37,6 +40,38 @@ async def test_theme_and_widths_are_there_again_at_the_next_start(tmp_path: Path
         await pilot.resize_terminal(80, 24)
         await settled(pilot)
         assert app.screen.query_one("#queue").outer_size.width == 80, "one pane at a time"
+
+
+async def test_filters_and_staying_are_there_again_as_far_as_they_fit(tmp_path: Path) -> None:
+    path = tmp_path / "console.json"
+    events = run_events(24)
+    app = console(events, preferences=remembering(path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("f", "2", "p", "t")
+        await until(pilot, lambda: len(app.screen.query_one(Shelf).filters) == 2)
+        shelf = app.screen.query_one(Shelf)
+        filters, shown = shelf.filters, [each.id for each in shelf.shown]
+        assert set(filters) == {"polarity", "failure"}
+        app.action_leave()
+    app = console(events, preferences=remembering(path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        assert isinstance(app.screen, RunScreen)
+        assert not app.screen.following
+        await pilot.press("2")
+        await settled(pilot)
+        shelf = app.screen.query_one(Shelf)
+        assert (shelf.filters, [each.id for each in shelf.shown]) == (filters, shown)
+        app.action_leave()
+    kept = json.loads(path.read_text())
+    kept["rooms"]["memory"]["database"] = "gone"
+    path.write_text(json.dumps(kept))
+    app = console(events, preferences=remembering(path), room="memory")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        shelf = app.screen.query_one(Shelf)
+        assert (shelf.filters, [each.id for each in shelf.shown]) == (filters, shown)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from core.experiments.metrics import Result
 from core.experiments.pairing import Pair, Pairing
 from core.run.events import AnyEvent
 from tui.console.actions import Action, bindings_of
+from tui.console.kept import Choice
 from tui.console.screens.base import RoomScreen
 from tui.console.studies import Studies
 from tui.console.widgets.episode import Episode, attempt_name
@@ -56,6 +57,17 @@ class CompareScreen(RoomScreen):
         """Read the runs."""
         self.questions.refresh_rows()
         self.console_app.start(self._read())
+
+    def choices(self) -> dict[str, Choice]:
+        """Which questions are shown, besides what every screen keeps."""
+        return super().choices() | {"which": self.questions.filter}
+
+    def take_choices(self, choices: dict[str, Choice]) -> None:
+        """The same questions as last time."""
+        super().take_choices(choices)
+        which = choices.get("which")
+        if isinstance(which, int) and 0 <= which < len(FILTERS):
+            self.questions.filter = which
 
     @property
     def questions(self) -> PairList:

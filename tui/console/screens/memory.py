@@ -83,13 +83,14 @@ class MemoryScreen(RoomScreen):
         return self.query_one(Shelf)
 
     def choices(self) -> dict[str, Choice]:
-        """Whether near-duplicates stand together, with what every room keeps."""
-        return super().choices() | {"together": self.shelf.gathered}
+        """Filters, and whether near-duplicates stand together, with what every room keeps."""
+        return super().choices() | {"together": self.shelf.gathered} | self.shelf.filters
 
     def take_choices(self, choices: dict[str, Choice]) -> None:
         """As it was last time."""
         super().take_choices(choices)
         self.shelf.gathered = choices.get("together") is True
+        self.shelf.take_filters({k: v for k, v in choices.items() if isinstance(v, str)})
 
     def refresh_view(self) -> None:
         """Head and keys; the library is read when it is there, and looked at when the run has learned

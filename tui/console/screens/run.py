@@ -8,6 +8,7 @@ from textual.widget import Widget
 
 from core.run.control import Control
 from tui.console.actions import Action, bindings_of
+from tui.console.kept import Choice
 from tui.console.screens.judging import Judging, Key
 from tui.console.screens.watch import WatchScreen
 from tui.console.widgets.judgebar import JudgeBar
@@ -27,6 +28,15 @@ class RunScreen(Judging, WatchScreen):
         self._told = 0.0
         self._brought: Key | None = None
         """The attempt that was put in view by itself, on a screen that shows one pane at a time."""
+
+    def choices(self) -> dict[str, Choice]:
+        """Whether the live question is followed, besides what every room keeps."""
+        return super().choices() | {"following": self.follows}
+
+    def take_choices(self, choices: dict[str, Choice]) -> None:
+        """Follow, or stay, as it was chosen last time."""
+        super().take_choices(choices)
+        self.following = self.follows = choices.get("following") is not False
 
     def compose_body(self) -> Iterable[Widget]:
         """The panes, and the bar that asks for a judgement."""
@@ -48,7 +58,6 @@ class RunScreen(Judging, WatchScreen):
         return (
             f"No run is open here.\n\n"
             f"Start one from {shell}:\n  merito demo\n  merito run STREAM\n\n"
-            "Look at one with no model at all:\n  merito demo --recorded\n\n"
             f"Or watch a stored one: press {self.way_to('replay')}.\n"
             f"Or put a question of your own: press {self.way_to('ask')}.\n"
             f"Every key of a screen: press {self.key('all.help')}."

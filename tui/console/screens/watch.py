@@ -33,8 +33,8 @@ class WatchScreen(AttemptScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.following = True
-        """Whether the panes go with the live question."""
+        self.following = self.follows = True
+        """Whether the panes go with the live question: now, and as a person chose it by its key."""
         self._drawn: tuple[object, ...] | None = None
         self._where = ""
         self._recalling: int | None = None
@@ -167,7 +167,7 @@ class WatchScreen(AttemptScreen):
 
     def action_follow(self) -> None:
         """Follow the live question, or stay here."""
-        self.following = not self.following
+        self.following = self.follows = not self.following
         self._attempt = None
         self.refresh_view()
 

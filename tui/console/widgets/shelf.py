@@ -112,7 +112,12 @@ class Shelf(Listing):
 
     def fill(self, every: Iterable[EntryRow]) -> None:
         """Take in the library; the cursor stays on its memory."""
-        self.every, self._loaded = {each.id: each for each in every}, True
+        self.every = {each.id: each for each in every}
+        if not self._loaded:
+            # Filters of another day may name what is not here.
+            there = {name: [*self._values(by), STALE] for name, by in FILTERS.items()}
+            self._filters = {k: v for k, v in self._filters.items() if v in there[k]}
+        self._loaded = True
         self.marks &= self.every.keys()
         self.filter()
 
@@ -159,13 +164,25 @@ class Shelf(Listing):
 
     def cycle(self, by: Filter) -> None:
         """Narrow to the filter's next value among those there are; after the last, to nothing."""
-        found = {by.value(each) for each in self.every.values()}
-        extra = [WAITING, *([STALE] if self.stale else [])] if by.name == "state" else []
-        values = ["", *extra, *sorted(found)]
+        values = self._values(by)
         here = self._filters.get(by.name, "")
         following = values[(values.index(here) + 1) % len(values)] if here in values else ""
         self._filters[by.name] = following
         self.filter()
+
+    def _values(self, by: Filter) -> list[str]:
+        found = {by.value(each) for each in self.every.values()}
+        extra = [WAITING, *([STALE] if self.stale else [])] if by.name == "state" else []
+        return ["", *extra, *sorted(found)]
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """The filters that are set, by name."""
+        return {name: value for name, value in self._filters.items() if value}
+
+    def take_filters(self, filters: Mapping[str, str]) -> None:
+        """Set filters before the library is read; those that fit nothing in it fall away then."""
+        self._filters = {name: value for name, value in filters.items() if name in FILTERS}
 
     def search(self, words: str, hits: Sequence[str] | frozenset[str] | None) -> None:
         """Narrow to these memories; a sequence is also their order. None takes the search away."""
@@ -299,9 +316,6 @@ class Shelf(Listing):
         return f"No memory matches. Press {esc} to remove search and filters."
 
     def _retitle(self) -> None:
-        if not self.every:
-            self.border_subtitle = ""
-            return
         reviewed, asked = self.progress
         chosen = [f"{name}: {one_line(value, 40)}" for name, value in self._filters.items() if value]
         if self.searched:
