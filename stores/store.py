@@ -11,18 +11,18 @@ import msgspec
 from stores import schema
 from stores.backups import copy_checked, damage
 from stores.birth import database, give_birth, migrate
+from stores.entry_rows import EntryRows
 from stores.errors import StoreConflict, StoreInUse, StoreTrouble, in_words
 from stores.opening import Turn, beside, claim, connect, inspect, version
 from stores.permission import may_write, refuse_writing
 from stores.projections import replay_all
 from stores.runs import RunReading
-from stores.shelves import Shelves
 
 Mode = Literal["write", "review", "read", "prefer-write"]
 Durability = Literal["FULL", "OFF"]
 
 
-class Store(RunReading, Shelves):
+class Store(RunReading, EntryRows):
     """One open store. Its methods may be called from any thread; none waits for the event loop."""
 
     @classmethod

@@ -169,10 +169,10 @@ async def _vectors(path: Path, entries: Sequence[MemoryEntry], encoder: EncoderP
     import numpy as np
 
     from core.memory.texts import dense_memory_text
-    from tui.shelf import StoreShelf
+    from tui.kept_vectors import KeptVectors
 
     space = await encoder.space()
-    shelf = StoreShelf(path)
+    shelf = KeptVectors(path)
     ids = [entry.id for entry in entries]
     rows = dict(shelf.fetch(space, ids))
     missing = [entry for entry in entries if entry.id not in rows]

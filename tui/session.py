@@ -38,9 +38,9 @@ from stores.recorder import Recorder
 from stores.store import Store
 from tui import settings
 from tui.engines import Engines, embeds, engines
+from tui.kept_vectors import KeptVectors
 from tui.order import Order, dataset_of, run_settings, strategy_of
 from tui.selection.drafts import drafter_for
-from tui.shelf import StoreShelf
 from tui.workbench import Workbench
 
 SCHEMA_SHARE = 0.45
@@ -183,7 +183,7 @@ async def assembled(
             states=reviews.states,
             include_pending=wanted.include_pending,
             holds=wanted.holds,
-            shelf=StoreShelf(store.vectors_file),
+            shelf=KeptVectors(store.vectors_file),
         )
         stack.push_async_callback(experience.close)
         equipment = Equipment(

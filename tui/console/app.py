@@ -25,13 +25,13 @@ from core.run.events import AnyEvent
 from themes.palettes import DEFAULT_THEME, palettes, with_inks
 from tui.bookmarks import Bookmarks
 from tui.console.actions import room_bindings
-from tui.console.library import Archive
+from tui.console.archive import Archive
+from tui.console.memory_library import Library, ReadOnly
 from tui.console.preferences import Preferences
 from tui.console.rooms import modes
 from tui.console.screens.base import RoomScreen
 from tui.console.session import Opened, OpenRun, Session, ToCome
 from tui.console.sheet import SteadySheet
-from tui.console.shelves import Library, ReadOnly
 from tui.console.widgets.scrollbar import PlainBar
 from tui.settings import person
 from tui.view.legible import legible, one_line

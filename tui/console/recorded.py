@@ -8,7 +8,7 @@ from functools import cached_property
 
 from core.run.events import AnyEvent, RunStarted
 from core.run.figures import figures_of
-from tui.console.library import StoredRun
+from tui.console.archive import StoredRun
 from tui.replaying import Take
 from tui.view.reel import Reel
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from core.memory.entry import ReviewDecision, ReviewState
+from stores.entry_rows import EntryRow
 from stores.library import Clash, Decided
-from stores.shelves import EntryRow
-from tui.console.shelves import Library
+from tui.console.memory_library import Library
 from tui.view.legible import one_line
 
 Wanted = Sequence[tuple[EntryRow, ReviewState]]

@@ -13,8 +13,8 @@ from core.run.events import AnyEvent
 from tui.view.run_view import RunView
 
 if TYPE_CHECKING:
-    from tui.console.library import Archive
-    from tui.console.shelves import Library
+    from tui.console.archive import Archive
+    from tui.console.memory_library import Library
     from tui.workbench import Workbench
 
 

@@ -9,7 +9,7 @@ from core.run.events import AnyEvent
 from stores.reel import StoredReel
 from stores.runs import Standing
 from stores.store import Store
-from tui.console.library import StoredRun
+from tui.console.archive import StoredRun
 from tui.view.reel import Reel
 
 

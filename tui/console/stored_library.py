@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import MeritoError
 from core.memory.entry import ReviewDecision
+from stores.entry_rows import EntryRow
 from stores.library import Decided
-from stores.shelves import EntryRow
 from stores.store import Store
-from tui.console.shelves import Page, Told
+from tui.console.memory_library import Page, Told
 
 if TYPE_CHECKING:
     from core.memory.duplicates import Grouping
@@ -164,9 +164,9 @@ class StoreLibrary:
 
     async def _embed_missing(self, encoder: Encoder, told: Told) -> None:
         from core.memory.texts import dense_memory_text
-        from tui.shelf import StoreShelf
+        from tui.kept_vectors import KeptVectors
 
-        space, shelf = await encoder.space(), StoreShelf(self._store.vectors_file)
+        space, shelf = await encoder.space(), KeptVectors(self._store.vectors_file)
         entries = [e for e in await asyncio.to_thread(self._store.entries) if e.id not in self._meaning]
         if not entries:
             return

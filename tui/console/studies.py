@@ -13,7 +13,7 @@ import msgspec
 
 from core.run.events import EpisodeOutcome
 from core.run.figures import Figures
-from tui.console.library import Archive, StoredRun
+from tui.console.archive import Archive, StoredRun
 
 if TYPE_CHECKING:
     from core.experiments.metrics import Reading, RunMetrics

@@ -31,10 +31,10 @@ async def memory_bank(
     from core.memory.embedding import DEFAULT_MODEL, EncoderProcess
     from core.selection.retrieval import MemoryBank
     from tui import settings
-    from tui.shelf import StoreShelf
+    from tui.kept_vectors import KeptVectors
 
     own = encoder or EncoderProcess(settings.value("encoder") or DEFAULT_MODEL, log=settings.log_file())
-    shelf = StoreShelf(opened.path.with_name(f"{opened.path.name}.vectors.npz"))
+    shelf = KeptVectors(opened.path.with_name(f"{opened.path.name}.vectors.npz"))
     try:
         yield MemoryBank(_standing(opened), own, shelf)
     finally:

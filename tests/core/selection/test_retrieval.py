@@ -12,7 +12,7 @@ from core.selection.retrieval import MemoryBank, longest_fitting
 from core.selection.specification import Specification, SpecificationMemory
 from stores.specs import Specs
 from tests.encoders import HashingEncoder
-from tui.shelf import StoreShelf
+from tui.kept_vectors import KeptVectors
 
 
 def memory(name: str, question: str, database: str = "shop") -> SpecificationMemory:
@@ -50,7 +50,7 @@ async def test_an_empty_bank_has_nothing() -> None:
 
 
 async def test_vectors_are_kept_beside_the_bank(tmp_path: Path) -> None:
-    shelf = StoreShelf(tmp_path / "vectors.npz")
+    shelf = KeptVectors(tmp_path / "vectors.npz")
     first = await MemoryBank(BANK, HashingEncoder(), shelf).nearest(asked("red"))
     again = await MemoryBank([*BANK, memory("d", "blue")], HashingEncoder(), shelf).nearest(
         asked("red")

@@ -18,13 +18,13 @@ from core.memory.staleness import fingerprint, seen
 from core.run.control import Control
 from core.run.events import AnyEvent, EpisodeEnded, JudgementAwaited, RunStarted
 from core.run.figures import figures_of
+from stores.entry_rows import EntryRow
 from stores.library import Clash, Decided, EntryUsage
-from stores.shelves import EntryRow
 from tests.streams import run_events
 from tui.console.app import MeritoApp
-from tui.console.library import StoredRun
+from tui.console.archive import StoredRun
+from tui.console.memory_library import Page
 from tui.console.screens.base import RoomScreen
-from tui.console.shelves import Page
 from tui.console.widgets.paper import Paper
 from tui.view.reel import Listed, Reel
 

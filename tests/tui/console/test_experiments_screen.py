@@ -32,7 +32,7 @@ from tests.tui.console.studied import (
     study,
 )
 from tui.console.app import MeritoApp
-from tui.console.library import StoredRun
+from tui.console.archive import StoredRun
 from tui.console.screens.compare import CompareScreen
 from tui.console.stored import StoreArchive
 from tui.console.studies import FRESH, grouped, run_label, seconds_left

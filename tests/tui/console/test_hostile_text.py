@@ -38,8 +38,8 @@ from core.run.events import (
 from tests.streams import EPOCH, run_events, settings
 from tests.tui.console.stage import SIZES, Shelves, console, notices, on_screen, settled, until
 from tui.console.app import MeritoApp
+from tui.console.archive import StoredRun
 from tui.console.ink import sql_lines
-from tui.console.library import StoredRun
 from tui.console.rooms import ROOMS
 from tui.console.screens.base import RoomScreen
 from tui.console.screens.dialogs import Confirm, Sheet, Words

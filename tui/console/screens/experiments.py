@@ -20,7 +20,7 @@ from tui.console.widgets.studies import StudyList, group_title
 
 if TYPE_CHECKING:
     from core.experiments.report import Curve, Report
-    from tui.console.library import Archive
+    from tui.console.archive import Archive
     from tui.console.studies import Key
 
 _POLL = 0.7

@@ -12,12 +12,12 @@ from textual.widget import Widget
 
 from core.errors import MeritoError
 from core.memory.entry import ReviewState
-from stores.shelves import EntryRow
+from stores.entry_rows import EntryRow
 from tui.console.actions import Action, bindings_of
 from tui.console.kept import Choice
+from tui.console.memory_library import Library
 from tui.console.reviewing import Reviewer, Wanted, counted, told
 from tui.console.screens.base import RoomScreen
-from tui.console.shelves import Library
 from tui.console.widgets.entry import Entry
 from tui.console.widgets.keybar import KeyBar
 from tui.console.widgets.listing import Listing

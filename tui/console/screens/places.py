@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from tui.console.ink import BAD, GOOD, QUIET, column, ink
-from tui.console.shelves import Page
+from tui.console.memory_library import Page
 from tui.console.widgets.listing import Listing
 from tui.view.legible import one_line
 

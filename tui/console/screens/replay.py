@@ -12,7 +12,7 @@ from textual.widget import Widget
 from core.errors import MeritoError
 from tui.bookmarks import Bookmark
 from tui.console.actions import Action, bindings_of
-from tui.console.library import Archive, StoredRun
+from tui.console.archive import Archive, StoredRun
 from tui.console.screens.bookmarks import ChooseBookmark
 from tui.console.screens.runs import NO_RUN, ChooseRun
 from tui.console.screens.watch import WatchScreen

@@ -9,8 +9,8 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from tui.console.archive import StoredRun
 from tui.console.ink import QUIET, WARN, column, ink
-from tui.console.library import StoredRun
 from tui.console.widgets.entry import when
 from tui.console.widgets.listing import Listing
 from tui.view.legible import one_line

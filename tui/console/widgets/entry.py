@@ -7,10 +7,10 @@ from datetime import datetime
 from functools import partial
 
 from core.memory.entry import MemoryEntry, ReviewDecision
-from stores.shelves import EntryRow, EntryUse
+from stores.entry_rows import EntryRow, EntryUse
 from tui.console.ink import ACCENT, BAD, BLANK, QUIET, TITLE, WARN, Line, line, rule
+from tui.console.memory_library import Page
 from tui.console.screens.places import use_words
-from tui.console.shelves import Page
 from tui.console.widgets.paper import Block, Paper
 from tui.console.widgets.shelf import POLARITY_SIGNS, STATE_SIGNS
 from tui.console.widgets.transition import transition_lines

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from tui.console.archive import StoredRun
 from tui.console.ink import ACCENT, BLANK, QUIET, Line, Part, column, ink, line, rule
-from tui.console.library import StoredRun
 from tui.console.studies import seconds_left
 from tui.console.widgets.entry import when
 from tui.console.widgets.paper import Block, Paper

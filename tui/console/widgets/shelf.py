@@ -9,7 +9,7 @@ from textual import events
 from textual.content import Content
 
 from core.memory.entry import Polarity, ReviewState
-from stores.shelves import EntryRow
+from stores.entry_rows import EntryRow
 from tui.console.ink import ACCENT, BAD, GOOD, QUIET, WARN, Part, column, ink
 from tui.console.widgets.listing import Listing
 from tui.view.legible import one_line

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from textual.content import Content
 
 from core.run.events import RunSettings
+from tui.console.archive import StoredRun
 from tui.console.ink import ACCENT, BAD, GOOD, QUIET, TITLE, WARN, Part, bar, column, ink
-from tui.console.library import StoredRun
 from tui.console.studies import Group, accuracy, run_label, running, seconds_left
 from tui.console.widgets.curves import CURVE_STYLES
 from tui.console.widgets.listing import Listing

@@ -13,8 +13,8 @@ from core.errors import MeritoError
 from core.memory.entry import MemoryEntry, ReviewDecision
 
 if TYPE_CHECKING:
+    from stores.entry_rows import EntryRow, EntryUse
     from stores.library import Decided
-    from stores.shelves import EntryRow, EntryUse
 
 Told = Callable[[str], None]
 """Hears how far a long piece of work is, in words."""

@@ -75,7 +75,7 @@ FROM retrieved r
 WHERE r.taken AND r.memory = ? ORDER BY v.number DESC LIMIT ?"""
 
 
-class Shelves(Library):
+class EntryRows(Library):
     """Questions about many memories at once."""
 
     def shelf_rows(self, ids: Iterable[str] | None = None) -> list[EntryRow]:

@@ -12,7 +12,7 @@ from core.memory.embedding import Space
 from stores.vectors import VectorCache
 
 
-class StoreShelf:
+class KeptVectors:
     """A cache file of one encoder's vectors; stale or damaged, it counts as empty."""
 
     def __init__(self, path: Path) -> None:
