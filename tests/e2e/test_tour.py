@@ -34,7 +34,7 @@ ASKED = (
 """Of a sample database, and more than a small model gets right at once: something is learned."""
 
 
-MODEL_SECONDS = 120.0
+MODEL_SECONDS = 200.0
 """The longest wait for the model, which may have to share its machine."""
 
 
@@ -120,7 +120,7 @@ def approved(store_file: Path) -> None:
 
 
 @pytest.mark.model
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 async def test_the_tour_on_the_embedded_model(
     city: Path, small_weights: Path, environment: Mapping[str, str], tmp_path: Path
 ) -> None:
@@ -144,7 +144,7 @@ async def test_the_tour_on_a_scripted_model(
 
 
 @pytest.mark.model
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 async def test_killing_the_models_process_within_a_call_is_told_and_the_run_goes_on(
     city: Path, small_weights: Path, environment: Mapping[str, str], tmp_path: Path
 ) -> None:

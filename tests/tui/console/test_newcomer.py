@@ -181,6 +181,18 @@ async def test_what_is_said_on_the_way_names_the_keys_in_force(
             await settled(pilot)
 
 
+@pytest.mark.parametrize("changed", [{}, CHANGED], ids=["usual keys", "other keys"])
+async def test_the_tabs_show_the_keys_in_force_and_leave_room_for_the_runs_state(
+    changed: dict[str, str],
+) -> None:
+    app = console(run_events(4), preferences=under(changed))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        first = on_screen(app).splitlines()[0]
+        assert all(app.preferences.keys.shown(f"room.{room.name}") in first for room in ROOMS)
+        assert "finished" in first
+
+
 async def test_a_search_that_leaves_nothing_is_taken_back_as_it_says() -> None:
     app = console(run_events(8))
     async with app.run_test(size=(80, 24)) as pilot:

@@ -35,7 +35,7 @@ class Walk:
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
-        self.waiting = run_events(30, deltas=True)
+        self.waiting = run_events(60, deltas=True)
         self.came: asyncio.Queue[AnyEvent] = asyncio.Queue()
         self.shelves = Shelves(())
         self.annals = Annals(run_events(4, run="run-0"))
@@ -76,7 +76,8 @@ class Walk:
         await pilot.resize_terminal(width, height)
 
     async def _room(self, pilot: Pilot[Any]) -> None:
-        await pilot.press(str(self.rng.randint(1, len(ROOMS))))
+        here = self.rng.choice(["run", "memory", *(room.name for room in ROOMS)])
+        await pilot.press(self.app.preferences.keys.named(f"room.{here}").keys)
 
     async def _events(self, _pilot: Pilot[Any]) -> None:
         self.go_on(self.rng.randint(1, 60))
@@ -86,7 +87,7 @@ class Walk:
         if not isinstance(screen, RunScreen | MemoryScreen):
             return
         screen.front(screen.PANES[0])
-        await pilot.press(self.rng.choice(("down", "up", "pagedown", "G")))
+        await pilot.press(self.rng.choice(("down", "up", "pagedown", "G", "G")))
         if isinstance(screen, RunScreen) and not screen.following:
             self.question = screen.queue.position
         if isinstance(screen, MemoryScreen) and screen.shelf.chosen is not None:

@@ -15,6 +15,9 @@ from tui.console.session import Session
 from tui.view.legible import one_line
 from tui.view.summary import model_words
 
+_LETTERS = (99, 3, 0)
+"""How much of a room's name stands in its tab: whole, the beginning, or its key alone."""
+
 
 class Head(Widget):
     """Two lines, three on a narrow screen."""
@@ -48,11 +51,12 @@ class Head(Widget):
         return Content("\n").join([first, *figures])
 
     def _first_line(self, width: int) -> Content:
-        left = self._tabs(short=False)
         words, style = state_words(self._session)
         right = ink((words, style), (" · read-only", WARN) if self._read_only else "", " ")
-        if left.cell_length + right.cell_length >= width:
-            left = self._tabs(short=True)
+        for letters in _LETTERS:
+            left = self._tabs(letters)
+            if left.cell_length + right.cell_length < width:
+                break
         about = run_words(self._session.view.figures)
         for middle in (ink(*self._bar(), (about, QUIET), "  "), ink(*self._bar()), Content("")):
             gap = width - left.cell_length - middle.cell_length - right.cell_length
@@ -60,14 +64,15 @@ class Head(Widget):
                 return ink(left, " " * gap, middle, right)
         return ink(left, " ", right)
 
-    def _tabs(self, *, short: bool) -> Content:
-        """The rooms with their keys; `short` cuts the names of those that are not open."""
+    def _tabs(self, letters: int) -> Content:
+        """The rooms with their keys, and so many letters of the names of those that are not open."""
         parts: list[Part] = [(" MERITO ", f"{TITLE} reverse"), " "]
         for room in ROOMS:
             key = self._keys_in_force.shown(f"room.{room.name}")
             here = room.name == self._room
             click = Style.from_meta({"@click": f"app.room('{room.name}')"})
-            words = f" {key} {room.title if here or not short else room.title[:3]} "
+            name = room.title if here else room.title[:letters]
+            words = f" {key} {name} " if name else f" {key} "
             parts.append(ink((words, "bold underline" if here else QUIET)).stylize(click))
         return ink(*parts)
 
