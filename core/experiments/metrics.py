@@ -14,7 +14,7 @@ from core.feedback.verdict import FailureType, Status
 from core.memory.entry import MemoryEntry
 from core.models.chat import ModelDescription
 from core.question import LeftOut, Question
-from core.run.cost import Cost
+from core.run.cost import Answered, Cost
 from core.run.events import (
     AnswerWritten,
     AnyEvent,
@@ -180,6 +180,7 @@ class Reading:
         self.memories: dict[str, MemoryEntry] = {}
         self.jobs: set[int] = set()
         self.initial, self.repairing = Cost(), Cost()
+        self.answered: Answered = {}
         self.database = self.retrieval = self.embedding = 0.0
 
     def apply(self, event: AnyEvent) -> None:
@@ -190,8 +191,7 @@ class Reading:
             case RunStarted() | RunResumed():
                 self._opened(event)
             case AnswerWritten():
-                cost = self.repairing if event.attempt else self.initial
-                cost.add(event.usage, event.seconds)
+                self._answer(event)
             case CandidateDrawn():
                 self.initial.add(event.usage, event.seconds)
             case CandidatesSelected():
@@ -213,6 +213,13 @@ class Reading:
         self.jobs.add(event.jobs)
         if isinstance(event, RunStarted):
             self.opening = event
+
+    def _answer(self, event: AnswerWritten) -> None:
+        cost, here = self.repairing if event.attempt else self.initial, (event.position, event.attempt)
+        if here in self.answered:
+            cost.add(*self.answered[here], times=-1)
+        self.answered[here] = event.usage, event.seconds
+        cost.add(event.usage, event.seconds)
 
     def _retrieved(self, event: MemoriesRetrieved) -> None:
         self.shown[event.position, event.attempt] = tuple(entry.id for entry in event.entries)

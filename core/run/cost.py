@@ -7,6 +7,11 @@ import msgspec
 from core.models.chat import Usage
 from core.selection.selection import Spent
 
+Answered = dict[tuple[int, int], tuple[Usage, float]]
+"""Position and attempt -> what its answer took. An attempt that an interruption cut after its answer
+is made again: only its last answer counts, so that a resumed run costs what an uninterrupted one does,
+whatever was committed of the first try along with an attempt that was under way beside it."""
+
 
 class Cost(msgspec.Struct, kw_only=True):
     """Model calls and what they took, in tokens and seconds."""
@@ -32,14 +37,14 @@ class Cost(msgspec.Struct, kw_only=True):
         """Prompt and output tokens together: the paper's cost."""
         return self.sent + self.written
 
-    def add(self, usage: Usage, seconds: float) -> None:
-        """Count one call."""
-        self.calls += 1
-        self.sent += usage.prompt_tokens or 0
-        self.cached += usage.cached_tokens or 0
-        self.written += usage.output_tokens or 0
-        self.uncounted += usage.prompt_tokens is None or usage.output_tokens is None
-        self.seconds += seconds
+    def add(self, usage: Usage, seconds: float, times: int = 1) -> None:
+        """Count one call; -1 times takes it back."""
+        self.calls += times
+        self.sent += times * (usage.prompt_tokens or 0)
+        self.cached += times * (usage.cached_tokens or 0)
+        self.written += times * (usage.output_tokens or 0)
+        self.uncounted += times * (usage.prompt_tokens is None or usage.output_tokens is None)
+        self.seconds += times * seconds
 
     def add_selection(self, spent: Spent) -> None:
         """Count the calls of a selection."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.memory.entry import MemoryEntry, Polarity, ReviewState, first_state
 from core.models.chat import ModelDescription, Usage
-from core.run.cost import Cost
+from core.run.cost import Answered, Cost
 from core.run.events import (
     AnswerWritten,
     AnyEvent,
@@ -58,6 +58,8 @@ class Figures:
 
     learned: dict[str, tuple[Polarity, ReviewState]] = field(default_factory=dict)
     _recent: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_CALLS_FOR_SPEED))
+    _answered: Answered = field(default_factory=dict)
+    """Of open episodes."""
     _fed: dict[int, int] = field(default_factory=dict)
     """Position -> the last attempt that had memories in its prompt, for open episodes."""
 
@@ -134,10 +136,15 @@ class Figures:
         self.questions = len(event.questions)
 
     def _answer(self, event: AnswerWritten) -> None:
+        here = event.position, event.attempt
+        earlier = self._answered.get(here)
         if event.reused:
-            self.shared_answers += 1
-        else:
-            self._call(event.usage, event.seconds)
+            self.shared_answers += earlier is None
+            return
+        if earlier is not None:
+            self.cost.add(*earlier, times=-1)
+        self._answered[here] = event.usage, event.seconds
+        self._call(event.usage, event.seconds)
 
     def _reflection(self, event: ReflectionWritten) -> None:
         self._call(event.usage, event.seconds)
@@ -182,6 +189,8 @@ class Figures:
             self.repairs_to_success += event.attempts
             self.repaired_with_memory += self._fed.get(event.position) == event.attempts
         self._fed.pop(event.position, None)
+        for here in [each for each in self._answered if each[0] == event.position]:
+            del self._answered[here]
         if event.memory is not None:
             self.learned[event.memory.id] = (event.memory.polarity, self._first_state(event.memory))
 

@@ -11,8 +11,10 @@ from core.run.events import (
     EpisodeOutcome,
     MemoriesRetrieved,
     ReflectionWritten,
+    RunResumed,
     SqlExecuted,
 )
+from core.run.figures import figures_of
 from tests.streams import PLANS, run_events
 
 
@@ -126,3 +128,18 @@ def test_limits_are_counted_by_the_last_attempt() -> None:
     metrics = metrics_of(events)
     assert metrics.limit_hits == 1
     assert metrics.results[2].outcome is EpisodeOutcome.FAILED
+
+
+def test_an_attempt_that_was_cut_after_its_answer_costs_what_its_last_answer_does() -> None:
+    """An answer may be committed with what was under way beside it, and its attempt be cut then."""
+    whole = run_events(8)
+    cut = []
+    for event in whole:
+        cut.append(event)
+        if isinstance(event, AnswerWritten):
+            cut += [RunResumed(run=event.run, seq=0, at=event.at, finished=0), event]
+    assert len(cut) > len(whole)
+    for figure in ("calls", "sent", "cached", "written", "uncounted"):
+        for read in (metrics_of, figures_of):
+            assert getattr(read(cut).cost, figure) == getattr(read(whole).cost, figure), figure
+    assert metrics_of(cut).cost.seconds == pytest.approx(metrics_of(whole).cost.seconds)
