@@ -68,11 +68,18 @@ def keys(*pressed: str) -> Act:
     return act
 
 
+async def quiet(app: MeritoApp, pilot: Pilot[int]) -> None:
+    """Notices go by themselves after a while, which depends on the machine: here at once."""
+    app.clear_notifications()
+    await until(pilot, lambda: not app.screen.query("Toast"))
+
+
 def opens(kind: type[object], *pressed: str) -> Act:
     """Press keys of which the last one opens a screen of its own."""
 
     async def act(app: MeritoApp, pilot: Pilot[int]) -> None:
         await keys(*pressed[:-1])(app, pilot)
+        await quiet(app, pilot)
         await pilot.press(pressed[-1])
         await until(pilot, lambda: isinstance(app.screen, kind))
         await pilot.pause()
@@ -121,6 +128,7 @@ async def _armed(app: MeritoApp, pilot: Pilot[int]) -> None:
 async def _correcting(app: MeritoApp, pilot: Pilot[int]) -> None:
     """The person's own SQL has run, and its rows are asked about."""
     await _asked(app, pilot)
+    await quiet(app, pilot)
     await pilot.press("e")
     await until(pilot, lambda: isinstance(app.screen, Correct))
     screen = cast("Correct", app.screen)
@@ -264,7 +272,7 @@ _TO_A_REPAIR = ("g", "j", "j", "j")
 ROOMS: dict[str, Scene] = {
     "run": Scene(_run("run"), keys(*_TO_A_REPAIR)),
     "memory": Scene(_run("memory"), keys("j")),
-    "replay": Scene(_run("replay"), keys(*"nnnnn")),
+    "replay": Scene(_run("replay"), keys(*"nnnn", *["right_curly_bracket"] * 2)),
     "experiments": Scene(_studied, _experiments),
     "ask": Scene(_asking, _asked),
     "selection": Scene(_chosen, keys()),
@@ -290,7 +298,7 @@ NARROW: dict[str, Scene] = {
 }
 """Panes that stand behind others on a narrow screen."""
 
-EMPTY: dict[str, Scene] = {name: Scene(_nothing(name), keys()) for name in ROOMS}
+NEWCOMER: dict[str, Scene] = {name: Scene(_nothing(name), keys()) for name in ROOMS}
 """What a newcomer reads."""
 
 
