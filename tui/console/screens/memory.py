@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.containers import Container
@@ -17,7 +16,7 @@ from tui.console.actions import Action, bindings_of
 from tui.console.kept import Choice
 from tui.console.memory_library import Library
 from tui.console.reviewing import Reviewer, Wanted, counted, told
-from tui.console.screens.base import RoomScreen
+from tui.console.screens.memory_files import MemoryFiles
 from tui.console.widgets.entry import Entry
 from tui.console.widgets.keybar import KeyBar
 from tui.console.widgets.listing import Listing
@@ -39,7 +38,7 @@ _PAUSE = 0.2
 """Seconds without a key before a search by meaning begins."""
 
 
-class MemoryScreen(RoomScreen):
+class MemoryScreen(MemoryFiles):
     """A list of memories, the chosen one beside it."""
 
     ROOM = "memory"
@@ -71,16 +70,6 @@ class MemoryScreen(RoomScreen):
     def _no_store(self) -> str:
         make = "Memories are what finished runs taught. Make some:\n  merito demo"
         return self.no_store_words("there are no memories", make)
-
-    @property
-    def library(self) -> Library | None:
-        """The store's memories, where a store is open."""
-        return self.console_app.library
-
-    @property
-    def shelf(self) -> Shelf:
-        """The list."""
-        return self.query_one(Shelf)
 
     def choices(self) -> dict[str, Choice]:
         """Filters, and whether near-duplicates stand together, with what every room keeps."""
@@ -131,9 +120,10 @@ class MemoryScreen(RoomScreen):
 
     def _look(self) -> None:
         if self.library is not None and self.is_active:
-            self.console_app.start(self._catch_up(self.library), group="moved")
+            self.console_app.start(self.catch_up(self.library), group="moved")
 
-    async def _catch_up(self, library: Library) -> None:
+    async def catch_up(self, library: Library) -> None:
+        """Take in what is new or changed in the library."""
         moved = await library.moved()
         if not moved:
             return
@@ -177,7 +167,7 @@ class MemoryScreen(RoomScreen):
     def action_remark(self, state: str) -> None:
         """Decide with a remark; with no state, add a remark alone."""
         targets = self.shelf.targets()
-        if not targets or self._refused():
+        if not targets or self.refused():
             return
 
         def decide(remark: str | None) -> None:
@@ -194,7 +184,7 @@ class MemoryScreen(RoomScreen):
     def _decide(self, wanted: Wanted, remark: str) -> None:
         """Record decisions; more than one only after a yes."""
         library = self.library
-        if not wanted or self._refused() or library is None:
+        if not wanted or self.refused() or library is None:
             return
 
         def record() -> None:
@@ -236,7 +226,7 @@ class MemoryScreen(RoomScreen):
 
     def action_undo(self) -> None:
         """Take the last decision back: another entry of the history."""
-        if self._refused() or self.library is None:
+        if self.refused() or self.library is None:
             return
         if not self._reviewer.can_undo:
             self.tell("You have decided nothing here that could be taken back.")
@@ -251,7 +241,7 @@ class MemoryScreen(RoomScreen):
         self.shelf.know(stale=await library.stale())
         self._show_chosen()
 
-    def _refused(self) -> bool:
+    def refused(self) -> bool:
         """Whether nothing may be decided here; says why."""
         if self.library is None:
             self.tell("No store is open, so there are no memories to decide about.")
@@ -377,54 +367,6 @@ class MemoryScreen(RoomScreen):
             self.tell(f"The run {one_line(place.run, 60)} is not in this store: it was imported.")
             return
         await self.console_app.replay(place.run, f"q{place.position + 1}")
-
-    def action_export(self) -> None:
-        """Export the marked memories, or all on show."""
-        library, shelf = self.library, self.shelf
-        chosen = [each.id for each in (shelf.targets() if shelf.marks else shelf.shown)]
-        if library is None or not chosen:
-            self.tell("There is no memory to export.")
-            return
-
-        def write(folder: str | None) -> None:
-            if folder and folder.strip():
-                self._write_out(library, Path(folder.strip()).expanduser(), chosen)
-
-        self.console_app.ask_words(f"Export {counted(len(chosen))}", "a folder; esc: not", write)
-
-    def _write_out(self, library: Library, folder: Path, chosen: list[str]) -> None:
-        from core.memory.jsonl import FILES
-
-        async def work() -> None:
-            self.tell(f"Exported {await library.write_out(folder, chosen)}.")
-
-        there = [name for name in FILES.values() if (folder / name).exists()]
-        if there:
-            self.console_app.confirm(
-                f"Replace {' and '.join(there)} there?",
-                f"{folder} holds memories already.",
-                lambda: self.console_app.start(work()),
-            )
-        else:
-            self.console_app.start(work())
-
-    def action_import(self) -> None:
-        """Import memories from a file or a folder."""
-        library = self.library
-        if library is None or self._refused():
-            return
-
-        async def work(path: Path) -> None:
-            self.tell(await library.take_in([path]))
-            await self._catch_up(library)
-
-        def take_in(path: str | None) -> None:
-            if path and path.strip():
-                self.console_app.start(work(Path(path.strip()).expanduser()))
-
-        self.console_app.ask_words(
-            "Import memories", "a file, or a folder that an export wrote; esc: not", take_in
-        )
 
     def action_copy(self) -> None:
         """Copy the revised SQL of the chosen memory."""
