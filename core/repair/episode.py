@@ -29,7 +29,7 @@ from core.run.events import (
 )
 
 GREEDY = Sampling(temperature=0.0, top_p=1.0, seed=0)
-REFLECTION = Sampling(temperature=0.0, top_p=1.0, seed=0, max_tokens=128)
+REFLECTION = Sampling(temperature=0.0, top_p=1.0, seed=0, max_tokens=96)
 """Room for the two or three sentences that are asked for: a small model goes on and on, and every
 later prompt would carry all of it."""
 
