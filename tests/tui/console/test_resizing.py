@@ -22,7 +22,7 @@ from tui.console.screens.memory import MemoryScreen
 from tui.console.screens.run import RunScreen
 from tui.console.widgets.listing import Listing
 
-STEPS = 45
+STEPS = 32
 SMALLEST, LARGEST = (20, 5), (220, 70)
 WAYS = ("resize", "resize", "resize", "room", "room", "events", "choose", "help")
 """What happens next, the likelier the oftener."""
