@@ -254,6 +254,14 @@ MOVES = (
 )
 """Keys of every list and sheet, for the help."""
 
+ON_SHEETS = (
+    ("/", "Find words on this sheet."),
+    ("n  N", "To the next place where they stand, to the one before."),
+    ("c", "Copy what the sheet is about, where it can be copied."),
+    ("esc  q", "Close the sheet."),
+)
+"""Keys of every sheet, for the help."""
+
 MOVE_KEYS = frozenset(["up", "k", "down", "j", "pageup", "pagedown", "home", "g", "end", "G"])
 """The same as Textual names them: no action can have one of these."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import monotonic
+from typing import cast
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
@@ -105,25 +107,87 @@ class Words(ModalScreen[str | None]):
             self.dismiss(None)
 
 
+class FindField(Input):
+    """Words to find on a sheet. Enter stays where they are, esc forgets them."""
+
+    def __init__(self) -> None:
+        super().__init__(id="find", placeholder="find on this sheet")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Go there at once."""
+        cast("Sheet", self.screen).seek(event.value)
+
+    async def on_key(self, event: events.Key) -> None:
+        """Enter, esc and ctrl+c give the keys back to the sheet."""
+        if event.key in ("enter", "escape", "ctrl+c"):
+            event.stop()
+            event.prevent_default()
+            sheet = cast("Sheet", self.screen)
+            if event.key != "enter":
+                sheet.seek("")
+            sheet.end_seeking()
+
+
 class Sheet(ModalScreen[None]):
     """Something to read and scroll."""
 
     BINDINGS = [
         Binding("escape,q,enter,question_mark,f1,ctrl+c", "leave", "close", show=False),
         Binding("c", "copy", "copy", show=False),
+        Binding("slash", "find", "find", show=False),
+        Binding("n", "next_found(1)", "next found", show=False),
+        Binding("N", "next_found(-1)", "found before", show=False),
     ]
 
     def __init__(self, title: str, blocks: Sequence[Block], copied: str = "") -> None:
         super().__init__(classes="dialog")
         self._title, self._blocks, self._copied = title, blocks, copied
+        self._sought, self._at = "", 0
+        """Words that are looked for, and which of their places is pointed at."""
 
     def compose(self) -> ComposeResult:
         """The sheet, filling most of the screen."""
         paper = Paper(id="sheet")
         paper.border_title = Content(self._title)
-        paper.border_subtitle = Content("esc closes" + (" · c copies" if self._copied else ""))
+        paper.border_subtitle = self._keys()
         paper.show(self._blocks)
         yield paper
+
+    def _keys(self, found: str = "/ finds") -> Content:
+        return Content(f"esc closes · {found}" + (" · c copies" if self._copied else ""))
+
+    async def action_find(self) -> None:
+        """Ask for words, and go to where they stand while they are typed."""
+        if not self.query(FindField):
+            await self.mount(FindField())
+        self.query_one(FindField).focus()
+
+    def seek(self, words: str) -> None:
+        """Point at the first place of these words."""
+        self._sought, self._at = words, 0
+        self._point()
+
+    def action_next_found(self, step: int) -> None:
+        """To the next place of the words, or the one before; after the last, the first."""
+        self._at += step
+        self._point()
+
+    def _point(self) -> None:
+        paper = self.query_one(Paper)
+        places = paper.lines_with(self._sought)
+        paper.point_at(places[self._at % len(places)] if places else None)
+        if not self._sought:
+            paper.border_subtitle = self._keys()
+        elif places:
+            place = f"{self._at % len(places) + 1} of {len(places)}"
+            paper.border_subtitle = self._keys(f"{place}: n next, N before")
+        else:
+            paper.border_subtitle = self._keys("not found")
+
+    def end_seeking(self) -> None:
+        """The sheet has the keys again."""
+        self.query(FindField).remove()
+        self.query_one(Paper).focus()
 
     def action_copy(self) -> None:
         """Copy what the sheet is about."""

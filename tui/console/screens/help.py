@@ -7,7 +7,7 @@ from functools import partial
 
 from textual.content import Content
 
-from tui.console.actions import MOVES, Action, key_words
+from tui.console.actions import MOVES, ON_SHEETS, Action, key_words
 from tui.console.ink import ACCENT, BLANK, Line, column, line, rule
 from tui.console.keys import Keys
 from tui.console.rooms import title_of
@@ -26,6 +26,7 @@ def help_sheet(room: str, keys: Keys) -> Sheet:
         Block("own", room, partial(_section, f"On {title_of(room)}", _rows(own))),
         Block("everywhere", 0, partial(_section, "On every screen", _rows(everywhere))),
         Block("moves", 0, partial(_section, "In every list and sheet", list(MOVES))),
+        Block("sheets", 0, partial(_section, "On a sheet like this one", list(ON_SHEETS))),
     ]
     return Sheet("Keys", blocks)
 

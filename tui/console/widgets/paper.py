@@ -65,6 +65,7 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         self._strips: list[Strip] = []
         self._starts: dict[Hashable, int] = {}
         self._theme = ""
+        self._pointed: int | None = None
         self._blank = Strip.blank(0, Style.null())
 
     def show(self, blocks: Sequence[Block]) -> None:
@@ -99,6 +100,21 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         """Go to one of them, as a click does."""
         self.reveal(row)
         self.post_message(self.Picked(self, row))
+
+    def lines_with(self, words: str) -> list[int]:
+        """The lines in which these words stand, in any case; none for no words."""
+        wanted = words.casefold()
+        return [y for y, strip in enumerate(self._strips) if wanted and wanted in strip.text.casefold()]
+
+    def point_at(self, y: int | None) -> None:
+        """Show a line in reverse, and bring it into view; None points at nothing any more."""
+        before, self._pointed = self._pointed, y
+        for each in (before, y):
+            if each is not None:
+                self.refresh_line(each)
+        top, room = self.scroll_offset.y, self.size.height
+        if y is not None and not top <= y < top + room:
+            self.scroll_to(y=max(0, y - room // 2), animate=False)
 
     @property
     def at_end(self) -> bool:
@@ -136,7 +152,8 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         """One visible line."""
         index = y + self.scroll_offset.y
-        return self._strips[index] if index < len(self._strips) else self._blank
+        strip = self._strips[index] if index < len(self._strips) else self._blank
+        return strip.apply_style(Style(reverse=True)) if index == self._pointed else strip
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width
@@ -144,7 +161,7 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
             return
         drawn: dict[Hashable, tuple[Hashable, int, list[Strip]]] = {}
         strips: list[Strip] = []
-        self._starts = {}
+        self._starts, self._pointed = {}, None
         style, rich_style = self.visual_style, self.rich_style
         self._blank = Strip.blank(width, rich_style)
         for block in self._blocks:
