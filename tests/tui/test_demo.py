@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 import sample_dbs
@@ -10,7 +12,10 @@ from core.run.events import EpisodeEnded, EpisodeOutcome, to_json
 from core.run.figures import figures_of
 from stores.audit import Audit
 from stores.recording import Recording
-from tui.demo import RECORDED_RUN, order
+from tests.tui.console.stage import on_screen, settled, until
+from tui.console import live
+from tui.console.app import MeritoApp
+from tui.demo import NOTICE, RECORDED_RUN, order
 from tui.main import run
 from tui.order import dataset_of
 from tui.replaying import opened, shelved
@@ -61,6 +66,32 @@ def test_recorded_is_told_as_what_it_is(capsys: pytest.CaptureFixture[str]) -> N
     with Recording.open(RECORDED_RUN) as recording:
         wanted = [to_json(event).decode() for event in recording.events()]
     assert capsys.readouterr().out.splitlines() == wanted
+
+
+def test_in_the_console_each_room_shows_the_recorded_run_and_says_that_it_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    holds = {
+        "run": "repaired",
+        "memory": "✓ approved",
+        "replay": "food_market",
+        "experiments": "41.7 %",
+    }
+    seen: list[str] = []
+
+    async def looked_at(app: MeritoApp) -> None:
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settled(pilot)
+            for room, words in holds.items():
+                await app.action_room(room)
+                for said in (words, "A recording: a small Qwen model", "read-only"):
+                    await until(pilot, lambda said=said: said in on_screen(app))
+                seen.append(room)
+
+    monkeypatch.setattr(live, "run_console", lambda app, marks: asyncio.run(looked_at(app)))
+    with opened(str(RECORDED_RUN), RECORDED_RUN) as take, shelved(take) as on_shelf:
+        assert live.replay_in_console(on_shelf, None, notice=NOTICE) == 0
+    assert seen == list(holds)
 
 
 @pytest.mark.parametrize("option", ["--model=x", "--record", "--budget=2", "--store=s.sqlite"])
