@@ -58,6 +58,7 @@ class RunScreen(Judging, WatchScreen):
         return (
             f"No run is open here.\n\n"
             f"Start one from {shell}:\n  merito demo\n  merito run STREAM\n\n"
+            "Look at one with no model at all:\n  merito demo --recorded\n\n"
             f"Or watch a stored one: press {self.way_to('replay')}.\n"
             f"Or put a question of your own: press {self.way_to('ask')}.\n"
             f"Every key of a screen: press {self.key('all.help')}."

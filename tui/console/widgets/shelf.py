@@ -316,6 +316,9 @@ class Shelf(Listing):
         return f"No memory matches. Press {esc} to remove search and filters."
 
     def _retitle(self) -> None:
+        if not self.every:
+            self.border_subtitle = ""
+            return
         reviewed, asked = self.progress
         chosen = [f"{name}: {one_line(value, 40)}" for name, value in self._filters.items() if value]
         if self.searched:
