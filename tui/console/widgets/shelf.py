@@ -75,6 +75,8 @@ class Shelf(Listing):
         self._hits: Sequence[str] | frozenset[str] | None = None
         self._filters: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
+        self._alike = False
+        """Whether any two are near-duplicates: without, no column is kept for them."""
         self._loaded = False
 
     @property
@@ -145,6 +147,7 @@ class Shelf(Listing):
             self._sizes = {}
             for centre in groups.values():
                 self._sizes[centre] = self._sizes.get(centre, 0) + 1
+            self._alike = max(self._sizes.values(), default=1) > 1
         self.filter()
 
     def mark(self, memories: Iterable[str]) -> None:
@@ -275,7 +278,7 @@ class Shelf(Listing):
             left.append(column(each.failure, 16, QUIET))
         if width >= 84:
             left.append(column(one_line(each.database, 60), 15, QUIET))
-        if self.groups:
+        if self._alike:
             left.append(column(self._beside(index), 5, ACCENT))
         use = column(f" {each.usage.right}/{each.usage.retrieved}", 7, QUIET, right=True)
         start = ink(*left)
