@@ -136,6 +136,12 @@ DISTINGUISHING: tuple[tuple[str, Callable[[RunMetrics], Any]], ...] = (
 """What else a label says, where a strategy has several arms that differ in it."""
 
 
+def settings_apart(one: Arm, other: Arm) -> int:
+    """In how many settings two arms differ, strategy and run left out."""
+    first, second = one.runs[0], other.runs[0]
+    return sum(value(first) != value(second) for name, value in DISTINGUISHING if name != "run")
+
+
 def labels_of(firsts: Sequence[RunMetrics]) -> list[str]:
     """The shortest labels that tell runs apart, each of an arm of its own."""
     labels = [[run.settings.strategy] for run in firsts]

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from core.experiments import paper
 from core.experiments.along import stream_table, tradeoff_table
-from core.experiments.arms import Arm, Comparison, compared
+from core.experiments.arms import Arm, Comparison, compared, settings_apart
 from core.experiments.classifying import classifier_table, failures_table, repaired_table
 from core.experiments.listings import left_out
 from core.experiments.table import (
@@ -164,6 +164,8 @@ def _ablations(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
     rows = []
     for arm in arms:
         heads = [head for head in arms if head.strategy == _family(arm)]
+        nearest = min((settings_apart(arm, head) for head in heads), default=0)
+        heads = [head for head in heads if settings_apart(arm, head) == nearest]
         rows += [_comparison(found, benchmarks) for head in heads if (found := compared(arm, head))]
     return Table(
         name="ablations",

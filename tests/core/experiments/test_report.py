@@ -126,6 +126,16 @@ def test_ablations_are_compared_with_what_they_ablate() -> None:
     assert row["first - second"] == pytest.approx(-40.0)
 
 
+def test_an_ablation_is_compared_with_the_head_of_its_own_layout() -> None:
+    runs = [
+        ran("merit", WEAK),
+        ran("merit", STRONG, layout="conversation"),
+        ran("merit-no-dense", WEAK, layout="conversation"),
+    ]
+    (row,) = table(report_of(runs, title="t"), "ablations").records()
+    assert (row["first"], row["second"]) == ("merit-no-dense", "merit, conversation")
+
+
 def test_an_ablation_without_its_head_is_compared_like_any_strategy() -> None:
     report = report_of([ran("iterative", WEAK), ran("merit-no-dense", STRONG)], title="t")
     (row,) = table(report, "differences").records()
