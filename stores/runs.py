@@ -302,7 +302,8 @@ def chosen(name: str, ids: list[str], what: str) -> str:
     if beginning:
         shown = ", ".join(beginning[:5]) + (", ..." if len(beginning) > 5 else "")
         raise UsageMistake(
-            f"'{name}' could be {len(beginning)} {what}s: {shown}.", "Type more of the id."
+            f"'{name}' names no single {what}; it could be any of {len(beginning)}: {shown}.",
+            "Type more of the id.",
         )
     import difflib
 

@@ -190,7 +190,9 @@ def _terminal(_store: str | None) -> Iterator[Finding]:
 
 
 def _log(_store: str | None) -> Iterator[Finding]:
-    yield Finding("log", str(settings.log_file()))
+    path, trouble = settings.log_place()
+    mend = "Make its folder writable, or name another state folder in XDG_STATE_HOME."
+    yield Finding("log", trouble or str(path), WRONG if trouble else OK, mend if trouble else "")
 
 
 CHECKS: tuple[tuple[str, Callable[[str | None], Iterator[Finding]]], ...] = (

@@ -173,14 +173,13 @@ def _report(unexpected: Exception) -> int:
     """Put the traceback into the log, and one line on the screen."""
     import traceback
 
-    from tui.settings import log_file
+    from tui.settings import log_file, log_words
 
-    path = log_file()
-    with path.open("a", encoding="utf-8", errors="replace") as log:
+    with log_file().open("a", encoding="utf-8", errors="replace") as log:
         traceback.print_exception(unexpected, file=log)
     line = _printable(f"{type(unexpected).__name__}: {unexpected}".splitlines()[0][:300])
     click.echo(f"merito: something unforeseen went wrong ({line}).", err=True)
-    click.echo(f"The details are in {path}; nothing that was finished is lost.", err=True)
+    click.echo(f"{_printable(log_words())} Nothing that was finished is lost.", err=True)
     return EXIT_FAILURES
 
 

@@ -81,10 +81,26 @@ def default_store() -> Path:
 
 
 def log_file() -> Path:
-    """The log: native output, tracebacks, everything that must not reach the screen."""
-    folder = Path(platformdirs.user_log_dir("merito"))
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / "merito.log"
+    """The log: native output, tracebacks, everything that must not reach the screen. Nowhere, where
+    it cannot be written: nobody is kept from working for want of a log."""
+    return log_place()[0]
+
+
+def log_place() -> tuple[Path, str]:
+    """The log, and why it is nowhere where it is."""
+    path = Path(platformdirs.user_log_dir("merito")) / "merito.log"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("a", encoding="utf-8").close()
+    except OSError as error:
+        return Path(os.devnull), f"{path} cannot be written: {error.strerror}."
+    return path, ""
+
+
+def log_words() -> str:
+    """Where the details of a failure are, in a sentence."""
+    path, trouble = log_place()
+    return f"There is no log of the details: {trouble}" if trouble else f"The details are in {path}."
 
 
 def resolve(name: str, flag: Any = None) -> Value:

@@ -49,7 +49,7 @@ def test_the_beginning_of_an_id_is_enough_where_it_is_one_run_s(store: Store) ->
         store.append(run_events(1, run=name))
     assert store.run("20260902").id == "20260902-0800-ef56"
     assert store.run("20260901-1015-ab12").id == "20260901-1015-ab12"
-    with pytest.raises(MeritoError, match="could be 2 runs: 20260901-1015-ab12, 20260901-1107-cd34"):
+    with pytest.raises(MeritoError, match="could be any of 2: 20260901-1015-ab12, 20260901-1107-cd34"):
         store.run("20260901")
     with pytest.raises(MeritoError) as caught:
         store.run("20260902-0800-ef57")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tui.checkup import NOTE, OK, WRONG, Finding, findings
+from tui.main import run
 
 
 @pytest.fixture(autouse=True)
@@ -46,3 +47,26 @@ def test_names_that_stand_for_something_are_not(nowhere: Path) -> None:
     (nowhere / "merito.toml").write_text('theme = "nord"\nstrategy = "merito"')
     assert named("setting theme").state == named("setting strategy").state == OK
     assert named("store").state == NOTE
+
+
+@pytest.mark.parametrize("folder", ["file", "locked/deep"])
+def test_a_log_that_cannot_be_written_is_told_and_stops_nothing(
+    nowhere: Path, folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (nowhere / "file").write_text("")
+    (nowhere / "locked").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(nowhere / folder))
+    finding = named("log")
+    assert finding.state == WRONG
+    assert "merito.log cannot be written" in finding.found
+    assert "XDG_STATE_HOME" in finding.mend
+
+    def breaks(**_options: object) -> None:
+        raise RuntimeError("on purpose")
+
+    monkeypatch.setattr("tui.main.cli.main", breaks)
+    assert run(["doctor"]) == 1
+    said = capsys.readouterr().err
+    assert "RuntimeError: on purpose" in said
+    assert "no log of the details" in said
+    assert "Traceback" not in said

@@ -217,7 +217,8 @@ class MeritoApp(App[int]):
         self.session.attach(opened, steer=steer)
         if opened.archive is None or opened.archive is not self.archive:
             self.library, self.archive = self._permitted(opened.library), opened.archive
-        self.notice = opened.notice or self.notice
+        if opened.notice is not None:
+            self.notice = opened.notice
         self.changed()
 
     def _permitted(self, library: Library | None) -> Library | None:
@@ -281,13 +282,11 @@ class MeritoApp(App[int]):
         if isinstance(error, MeritoError):
             self.tell(str(error), serious=True)
             return
-        log = self.log_error(error)
-        self.tell(
-            f"Something went wrong: {type(error).__name__}. The details are in {log}.", serious=True
-        )
+        details = self.log_error(error)
+        self.tell(f"Something went wrong: {type(error).__name__}. {details}", serious=True)
 
-    def log_error(self, error: Exception) -> Path:
-        """Put a traceback into the log; says where that is."""
+    def log_error(self, error: Exception) -> str:
+        """Put a traceback into the log; says where that is, in a sentence."""
         from tui.console.log import write_traceback
 
         return write_traceback(error)

@@ -18,7 +18,7 @@ from tui.console.preferences import load_preferences
 from tui.console.selections import KeptSelections
 from tui.console.session import Opened
 from tui.console.terminal import run_bounded, stderr_to_log
-from tui.settings import bookmarks_file, log_file, person, store_path
+from tui.settings import bookmarks_file, log_file, log_words, person, store_path
 from tui.view.plain import summary_lines
 
 if TYPE_CHECKING:
@@ -263,4 +263,4 @@ def run_console(app: MeritoApp, *, marks: bool = False) -> None:
     with stderr_to_log(log):
         run_bounded(app)
     if app.return_code and app.failure is None:
-        raise MeritoError("The console broke down; nothing that was finished is lost.", f"See {log}.")
+        raise MeritoError("The console broke down; nothing that was finished is lost.", log_words())

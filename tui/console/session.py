@@ -27,8 +27,8 @@ class Opened(NamedTuple):
     library: Library | None
     archive: Archive | None
     workbench: Workbench | None = None
-    notice: str = ""
-    """Something to know about the store."""
+    notice: str | None = None
+    """Something to know about the store; None leaves what was said."""
 
 
 OpenRun = Callable[[], AbstractAsyncContextManager[Opened]]

@@ -21,15 +21,25 @@ LOOK = 0.7
 async def arrivals(stack: ExitStack, path: Path, *, own: Callable[[], bool]) -> AsyncIterator[Opened]:
     """The store at `path` as soon as there is one, then its first run. `stack` closes what is opened;
     `own` tells whether it is this console that writes to the store, which then is no news to it.
-    Raises StoreTrouble where what comes is no store."""
+    What comes and is no store is told once, and looked at again."""
     async for _ in _looks():
         if await asyncio.to_thread(path.exists):
             break
+    from stores.errors import StoreTrouble
     from stores.store import Store
     from tui.console.stored import StoreArchive
     from tui.console.stored_library import StoreLibrary
 
-    store = stack.enter_context(await asyncio.to_thread(Store.open, path, mode="review"))
+    told = ""
+    async for _ in _looks():
+        try:
+            store = stack.enter_context(await asyncio.to_thread(Store.open, path, mode="review"))
+            break
+        except StoreTrouble as trouble:
+            # A store that is being copied there is none yet.
+            if str(trouble) != told:
+                told = str(trouble)
+                yield Opened(None, None, None, None, notice=told)
     notice = "" if own() else store.notice
     opened = Opened(None, None, StoreLibrary(store), StoreArchive(store), notice=notice)
     yield opened

@@ -13,7 +13,7 @@ from tui.console.kept import Kept
 from tui.console.preferences import Preferences
 from tui.console.rooms import ROOMS
 from tui.console.screens.run import RunScreen
-from tui.console.widgets.shelf import Shelf
+from tui.console.widgets.shelf import STALE, Shelf
 
 
 def remembering(path: Path) -> Preferences:
@@ -65,7 +65,7 @@ async def test_filters_and_staying_are_there_again_as_far_as_they_fit(tmp_path: 
         assert (shelf.filters, [each.id for each in shelf.shown]) == (filters, shown)
         app.action_leave()
     kept = json.loads(path.read_text())
-    kept["rooms"]["memory"]["database"] = "gone"
+    kept["rooms"]["memory"] |= {"database": "gone", "state": STALE}
     path.write_text(json.dumps(kept))
     app = console(events, preferences=remembering(path), room="memory")
     async with app.run_test(size=(120, 40)) as pilot:

@@ -233,6 +233,22 @@ async def test_a_store_that_somebody_makes_meanwhile_shows_up(tmp_path: Path) ->
                 await until(pilot, lambda: app.screen_stack[0].query_one(StudyList).row_count)
 
 
+@pytest.mark.slow
+async def test_what_comes_and_is_no_store_is_told_and_a_store_still_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "merito.sqlite"
+    with ExitStack() as stack:
+        app = MeritoApp(to_come=lambda: arrivals(stack, path, own=lambda: False), stored=True)
+        async with app.run_test(size=(120, 40)) as pilot:
+            path.write_text("half a copy")
+            await until(pilot, lambda: "is no Merito store" in (app.notice or ""))
+            path.unlink()
+            with Store.open(tmp_path / "made.sqlite", create=True, durability="OFF") as made:
+                made.append(run_events(4))
+            (tmp_path / "made.sqlite").rename(path)
+            await until(pilot, lambda: "finished" in on_screen(app))
+            assert not app.notice
+
+
 @pytest.mark.parametrize("read_only", [False, True])
 def test_the_first_run_in_a_store_without_any_is_shown_as_it_is_made(
     read_only: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

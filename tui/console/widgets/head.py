@@ -105,6 +105,8 @@ def state_words(session: Session) -> tuple[str, str]:
         return "|| paused", f"{WARN} bold"
     if session.live:
         return ("> running", f"{GOOD} bold") if view.version else ("starting ...", WARN)
+    if not view.version:
+        return "opening ...", QUIET
     return "cut off", BAD
 
 

@@ -117,7 +117,8 @@ class Shelf(Listing):
         self.every = {each.id: each for each in every}
         if not self._loaded:
             # Filters of another day may name what is not here.
-            there = {name: [*self._values(by), STALE] for name, by in FILTERS.items()}
+            there = {name: [*self._values(by)] for name, by in FILTERS.items()}
+            there["state"].append(STALE)
             self._filters = {k: v for k, v in self._filters.items() if v in there[k]}
         self._loaded = True
         self.marks &= self.every.keys()
@@ -142,6 +143,8 @@ class Shelf(Listing):
         """Take in what was worked out about the memories."""
         if stale is not None:
             self.stale = stale
+            if not stale and self._filters.get("state") == STALE:
+                del self._filters["state"]
         if groups is not None:
             self.groups = groups
             self._sizes = {}
