@@ -117,10 +117,15 @@ def repeated_figures(repeats: Repeats, permutations: int) -> RepeatedFigures:
     )
 
 
-def oracle(repeats: Repeats) -> float | None:
-    """The share of judged questions whose pool holds a right candidate: the ceiling."""
-    oracles = [each.candidates.oracle for chosen in repeats for each in chosen]
-    return _mean([each for each in oracles if each is not None])
+def oracle(repeats: Repeats) -> Spread | None:
+    """The share of judged questions whose pool holds a right candidate, the ceiling: over repeats, as
+    accuracy is; None where one of them has no such share."""
+    from core.experiments.statistics import spread
+
+    asked = [[each.candidates.oracle for each in chosen] for chosen in repeats]
+    shares = [_mean([each for each in found if each is not None]) for found in asked]
+    known = [share for share in shares if share is not None]
+    return spread(known) if len(known) == len(shares) else None
 
 
 def difference(first: Repeats, second: Repeats, seed: int = 0) -> Difference:

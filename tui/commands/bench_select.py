@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,8 @@ class Numbers(click.ParamType[tuple[int, ...]]):
             found = [int(word) for word in str(value).split(",") if word.strip()]
         except ValueError:
             self.fail(f"{value!r} is no list of whole numbers like 42,43,44.", param, ctx)
+        if not found:
+            self.fail("It names no number; give some, like 42,43,44.", param, ctx)
         if self._least is not None and any(number < self._least for number in found):
             self.fail(f"Each number must be at least {self._least}.", param, ctx)
         return tuple(dict.fromkeys(found))
@@ -72,7 +75,6 @@ Examples:
 @click.option(
     "--sweep",
     type=Numbers(1),
-    default="",
     help="Choose again with each of these numbers of permutations: 1,2,8.",
 )
 @click.option(
@@ -87,7 +89,7 @@ def command(
     methods: str,
     consistency: bool,
     seeds: tuple[int, ...] | None,
-    sweep: tuple[int, ...],
+    sweep: tuple[int, ...] | None,
     as_json: bool,
     **asked: Any,
 ) -> int:
@@ -95,15 +97,14 @@ def command(
     ceiling, the difference between map-sql and every other method, and consistency.
 
     Several pools of the same questions, or several seeds, are repeats: figures are then means with
-    the sample deviation over them. --sweep adds consistency and accuracy by the number of
-    permutations.
+    the sample deviation over those that are complete. --sweep adds consistency and accuracy by the
+    number of permutations.
 
     All methods choose for one question, then for the next, from candidates that are executed once; a
     prompt that several methods share is sent once. Stop it at any moment: it reports what is finished,
     and the same command goes on.
     """
     from core.selection.method import METHODS, method_named
-    from core.selection.repeating import Study
     from tui.selection.panel import SHUFFLED, PanelOrder
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
@@ -114,19 +115,40 @@ def command(
         presentations=SHUFFLED if consistency else SHUFFLED[:1],
         **asked,
     )
-    study = Study(seeds or (order.seed,), order.permutations, sweep)
-    return asyncio.run(_bench(order, dict.fromkeys(pools), study, as_json))
+    return asyncio.run(_bench(order, _once(pools), seeds or (order.seed,), sweep or (), as_json))
 
 
-async def _bench(order: PanelOrder, paths: dict[Path, None], study: Study, as_json: bool) -> int:
+def _once(paths: Sequence[Path]) -> list[Path]:
+    """Each file by its first spelling: the same pool again is no repeat."""
+    from tui.selection.telling import complain
+
+    files: dict[Path, Path] = {}
+    for path in paths:
+        first = files.setdefault(path.resolve(), path)
+        if first is not path:
+            complain(f"{path} is {first} again: it is taken once.")
+    return list(files.values())
+
+
+async def _bench(
+    order: PanelOrder,
+    paths: Sequence[Path],
+    seeds: Sequence[int],
+    sweep: Sequence[int],
+    as_json: bool,
+) -> int:
     from core.selection.pool import read_pool
-    from tui.selection.panel import panel_for
+    from core.selection.repeating import Study, refuse_other_questions
+    from tui.selection.panel import panel_for, questions_of
     from tui.selection.telling import complain
 
     pools = {path: read_pool(path) for path in paths}
     problems = [problem for pool in pools.values() for problem in pool.problems]
     for problem in problems:
         complain(problem)
+    questions = {str(path): questions_of(order, pool) for path, pool in pools.items()}
+    refuse_other_questions(questions)
+    study = Study([*questions.values()], seeds, order.permutations, sweep)
     async with panel_for(order, pools[order.pool]) as ready:
         bench = _Bench(ready, pools, study, as_json)
         try:
@@ -140,11 +162,8 @@ class _Bench:
     """Every question of every pool in turn, told as it is chosen for."""
 
     def __init__(self, ready: Ready, pools: dict[Path, Pool], study: Study, as_json: bool) -> None:
-        from tui.selection.panel import questions_of
-
         self._ready, self._study, self._as_json = ready, study, as_json
         self._pools = pools
-        self._questions = [questions_of(ready.order, pool) for pool in pools.values()]
         self._done, self._began = 0, time.monotonic()
         self.unusable = False
         """Whether the user should look at a question."""
@@ -165,7 +184,7 @@ class _Bench:
 
     async def _choose(self, number: int, ready: Ready) -> None:
         first = self._study.turns(number)[0]
-        choices = self._study.choose_all(ready.panel, number, self._questions[number], ready.at_once)
+        choices = self._study.choose_all(ready.panel, number, ready.at_once)
         async with aclosing(choices):
             async for by_turn in choices:
                 ready.keep(by_turn[first])
@@ -184,7 +203,7 @@ class _Bench:
     def _progress(self, seconds: float) -> str:
         from tui.view.summary import duration
 
-        total = sum(map(len, self._questions))
+        total = sum(map(len, self._study.pools))
         words = f"{self._done} of {total} questions"
         left = seconds / self._done * (total - self._done)
         return f"{words}; about {duration(left)} left" if left else words
@@ -201,6 +220,7 @@ class _Bench:
             "seed": order.seed,
             "permutations": order.permutations,
             "sweep": {number: study.repeats(number) for number in study.sweep},
+            "unfinished": study.unfinished(order.permutations),
         }
         if self._as_json:
             summary_objects(by_method, **told)

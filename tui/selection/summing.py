@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from core.experiments.statistics import Spread
     from core.selection.figures import Difference, RepeatedFigures, Repeats
+    from core.selection.repeating import Unfinished
 
 _TABLE_WIDTH, _WITH_DEVIATIONS = 140, 220
 """Figures are better broken by the terminal than cut."""
@@ -26,10 +27,11 @@ def summarise(
     permutations: int,
     aside: bool,
     sweep: Mapping[int, Sequence[Repeats]] | None = None,
+    unfinished: Sequence[Unfinished] = (),
 ) -> None:
-    """The table of methods, the pool's ceiling, `head` against every other method, and what other
-    numbers of permutations come to. `aside`: on stderr, beside JSON lines, so that these can be
-    piped."""
+    """The table of methods, the pool's ceiling, the repeats that are unfinished, `head` against every
+    other method, and what other numbers of permutations come to. `aside`: on stderr, beside JSON
+    lines, so that these can be piped."""
     from rich.console import Console
 
     from core.selection.figures import oracle, repeated_figures
@@ -41,12 +43,15 @@ def summarise(
     repeated = figures[0].repeats > 1
     console.width = max(console.width, _WITH_DEVIATIONS if repeated else _TABLE_WIDTH)
     _table(console, figures, ("method",))
+    ceiling = _with_deviation(oracle(by_method[0]), ".2f", 100, " %")
     console.print(
-        f"{_counted(figures[0])}, equal by {protocol}'s rule; oracle over the pool: "
-        f"{_percent(oracle(by_method[0]))}, the ceiling. Costs are per question, each method's "
-        "as if it were the only one; answers that methods share were asked for once.",
+        f"{_counted(figures[0])}, equal by {protocol}'s rule; oracle over the pool: {ceiling}, the "
+        "ceiling. Costs are per question, each method's as if it were the only one; "
+        "answers that methods share were asked for once.",
         soft_wrap=True,
     )
+    for each in unfinished:
+        console.print(_left(each, alone=len(unfinished) == 1), soft_wrap=True)
     for found in differences(by_method, head, seed):
         console.print(_compared(found), soft_wrap=True)
     swept = _swept({permutations: by_method, **(sweep or {})}) if sweep else []
@@ -62,9 +67,10 @@ def summary_objects(
     seed: int,
     permutations: int,
     sweep: Mapping[int, Sequence[Repeats]],
+    unfinished: Sequence[Unfinished] = (),
 ) -> None:
     """The figures and differences as JSON, one object a line: of each repeat, over all repeats, and
-    by the number of permutations."""
+    by the number of permutations; and the repeats that are unfinished."""
     import msgspec
 
     from core.selection.figures import method_figures, oracle, repeated_figures
@@ -73,7 +79,11 @@ def summary_objects(
         return
     asked = repeated_figures(by_method[0], permutations)
     pool = {"repeats": asked.repeats, "questions": len(by_method[0][0]), "choices": asked.questions}
-    print_json({"table": "pool", **pool, "oracle": oracle(by_method[0])})
+    ceiling = oracle(by_method[0])
+    told = {"oracle": ceiling and ceiling.mean, "oracle_deviation": ceiling and ceiling.deviation}
+    print_json({"table": "pool", **pool, **told})
+    for each in unfinished:
+        print_json({"table": "unfinished", **msgspec.to_builtins(each)})
     for repeats in by_method:
         for number, chosen in enumerate(repeats):
             told = msgspec.to_builtins(method_figures(chosen))
@@ -112,11 +122,26 @@ def _swept(by_number: Mapping[int, Sequence[Repeats]]) -> list[RepeatedFigures]:
 
 def _counted(figures: RepeatedFigures) -> str:
     if figures.repeats == 1:
-        return f"{figures.questions} questions"
+        return _questions(figures.questions)
     return (
         f"{figures.questions} choices in {figures.repeats} repeats (± is the sample deviation of what"
         " each repeat came to)"
     )
+
+
+def _questions(number: int) -> str:
+    return f"{number} question{'' if number == 1 else 's'}"
+
+
+def _left(unfinished: Unfinished, *, alone: bool) -> str:
+    """What became of a repeat that is not complete. `alone`: it is the only one of its kind."""
+    made = f"{unfinished.chosen} of {_questions(unfinished.questions)}"
+    repeat = f"repeat {unfinished.repeat + 1}"
+    if unfinished.left_out:
+        return f"{repeat}: {made}, left out"
+    if alone:
+        return f"Unfinished: {made}"
+    return f"No repeat is complete; the figures are of {repeat} alone: {made}"
 
 
 def _table(console: Console, figures: Sequence[RepeatedFigures], names: Sequence[str]) -> None:
@@ -137,7 +162,7 @@ def _compared(found: Difference) -> str:
         return f"{found.first} - {found.second}: n/a, no question was judged for both"
     points = [f"{100 * value:+.2f}" for value in (interval.difference, interval.low, interval.high)]
     repeated = interval.outcomes > interval.clusters
-    over = f"{found.judged}" + (f" ({interval.clusters} questions)" if repeated else "")
+    over = f"{found.judged}" + (f" ({_questions(interval.clusters)})" if repeated else "")
     return (
         f"{found.first} - {found.second}: {points[0]} points, 95 % interval [{points[1]}, {points[2]}]"
         f" over {over}; exact McNemar{' of the first repeat' if repeated else ''} p = {test.p:.3g}"
@@ -145,21 +170,20 @@ def _compared(found: Difference) -> str:
     )
 
 
-def _percent(rate: float | None) -> str:
-    return "n/a" if rate is None else f"{100 * rate:.2f} %"
+def _with_deviation(found: Spread | None, form: str, scale: float, unit: str) -> str:
+    if found is None:
+        return "n/a"
+    mean = format(scale * found.mean, form)
+    if found.deviation is None:
+        return mean + unit
+    return f"{mean} ± {format(scale * found.deviation, form)}{unit}"
 
 
 def _spread(name: str, form: str, scale: float = 1.0, unit: str = "") -> Callable[[Any], str]:
     """How a figure with its deviation is written."""
 
     def written(figures: RepeatedFigures) -> str:
-        found: Spread | None = getattr(figures, name)
-        if found is None:
-            return "n/a"
-        mean = format(scale * found.mean, form)
-        if found.deviation is None:
-            return mean + unit
-        return f"{mean} ± {format(scale * found.deviation, form)}{unit}"
+        return _with_deviation(getattr(figures, name), form, scale, unit)
 
     return written
 

@@ -14,12 +14,12 @@ from core.models.chat import Message, ModelTrouble, Sampling
 from core.selection.method import METHODS
 from stores.store import Store
 from tests.core.run.stage import WRONG
-from tests.scripted import Reply
+from tests.scripted import Reply, Script
 from tests.streams import run_events
-from tests.tui.commands.choosing import Stage, helpful, write_pool, write_training
+from tests.tui.commands.choosing import Stage, helpful, record, write_pool, write_training
 from tests.tui.commands.test_bench import served, told
 from tests.tui.commands.test_report_figures import drafts
-from tests.tui.commands.test_select import AGREED, PAIR, SPLIT
+from tests.tui.commands.test_select import AGREED, HIGHEST, PAIR, SPLIT
 from tests.tui.experiments.harbour_study import questions_file
 from tui.commands.bench_select import command
 from tui.selection.kept import open_specs
@@ -158,6 +158,81 @@ def test_several_pools_are_repeats(stage: Stage) -> None:
     assert {line["pool"] for line in stage.lines if "choice" in line} == {str(better), str(worse)}
 
 
+OTHERWISE = record(9, HIGHEST, "SELECT max(price) FROM item", "SELECT price + 0 FROM item")
+MAP_SQL = ("--methods", "majority,map-sql-no-memory", "--memory-tokens", 0, "--no-consistency")
+
+
+def two_pools(stage: Stage, *second: dict[str, Any]) -> tuple[Path, Path]:
+    first = write_pool(stage.root, AGREED, SPLIT, PAIR).rename(stage.root / "first.jsonl")
+    return first, write_pool(stage.root, *second)
+
+
+def gone_at(sql: str) -> Script:
+    """A model that fails for good once it is shown this text."""
+
+    def script(messages: Sequence[Message], sampling: Sampling) -> Reply:
+        gone = sql in messages[0].content
+        return ModelTrouble("The server is gone.") if gone else helpful(messages, sampling)
+
+    return script
+
+
+def test_an_unfinished_repeat_is_left_out_and_named(stage: Stage) -> None:
+    first, second = two_pools(stage, AGREED, SPLIT, OTHERWISE)
+    words = ("--root", stage.root, *MAP_SQL, "--json")
+    assert stage("bench", "select", first, *words) == 0
+    alone = [rows(stage, table) for table in ("pool", "methods", "differences")]
+    stage.script = gone_at("price + 0")
+    assert stage("bench", "select", first, second, *words) == 1
+    assert len([line for line in stage.lines if "choice" in line]) == 2 * (3 + 2)
+    assert [rows(stage, table) for table in ("pool", "methods", "differences")] == alone
+    unfinished = {"repeat": 1, "chosen": 2, "questions": 3, "left_out": True}
+    assert rows(stage, "unfinished") == [{"table": "unfinished", **unfinished}]
+    assert "repeat 2: 2 of 3 questions, left out" in stage.err
+    stage.script = helpful
+    assert stage("bench", "select", first, second, *words) == 0
+    assert (rows(stage, "pool")[0]["repeats"], rows(stage, "unfinished")) == (2, [])
+
+
+def test_where_no_repeat_is_complete_one_stands_alone_and_says_so(stage: Stage) -> None:
+    pools = two_pools(stage, AGREED, SPLIT, OTHERWISE)
+    stage.script = gone_at("SELECT price FROM item")
+    assert stage("bench", "select", *pools, "--root", stage.root, *MAP_SQL) == 1
+    assert "No repeat is complete; the figures are of repeat 1 alone: 2 of 3 questions\n" in stage.out
+    assert "repeat 2: 0 of 3 questions, left out" in stage.out
+    assert stage("bench", "select", pools[0], "--root", stage.root, *MAP_SQL) == 1
+    assert "Unfinished: 2 of 3 questions\n" in stage.out
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ((AGREED, PAIR), "pool.jsonl has no question 8 of the database 'shop', and "),
+        ((AGREED, SPLIT, PAIR, {**PAIR, "question_id": 10}), "first.jsonl has no question 10 of "),
+        ((AGREED, SPLIT, {**PAIR, "db_id": "yard"}), "pool.jsonl has no question 9 of "),
+        ((AGREED, SPLIT, {**PAIR, "gold_sql": ""}), "pool.jsonl has no gold SQL for question 9 of "),
+    ],
+)
+def test_pools_of_other_questions_are_refused_before_the_first_call(
+    stage: Stage, second: tuple[dict[str, Any], ...], said: str
+) -> None:
+    pools = two_pools(stage, *second)
+    assert stage("bench", "select", *pools, "--root", stage.root, *MAP_SQL) == 2
+    assert said in stage.err
+    assert (stage.models, stage.out) == ([], "")
+    assert stage("bench", "select", *pools, "--root", stage.root, *MAP_SQL, "--limit", 1) == 0
+
+
+def test_one_pool_under_two_spellings_is_one(stage: Stage) -> None:
+    pool = write_pool(stage.root, AGREED)
+    again = stage.root / "link.jsonl"
+    again.symlink_to(pool)
+    words = ("--root", stage.root, "--methods", "majority")
+    assert stage("bench", "select", pool, again, *words) == 0
+    assert f"{again} is {pool} again: it is taken once." in stage.err
+    assert "\n1 question, equal by" in stage.out
+
+
 def test_consistency_by_the_number_of_permutations(stage: Stage) -> None:
     methods = ("--methods", "majority,map-sql-no-memory", "--memory-tokens", 0)
     assert bench(stage, *methods, "--sweep", "1,2,8", "--json") == 0
@@ -179,7 +254,13 @@ def test_consistency_by_the_number_of_permutations(stage: Stage) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(("--seeds", "a,b"), "whole numbers"), (("--sweep", "0"), "at least 1")],
+    [
+        (("--seeds", "a,b"), "whole numbers"),
+        (("--sweep", "0"), "at least 1"),
+        (("--seeds", ""), "'--seeds': It names no number"),
+        (("--seeds", ","), "'--seeds': It names no number"),
+        (("--sweep", " "), "'--sweep': It names no number"),
+    ],
 )
 def test_what_is_no_list_of_numbers_is_told(stage: Stage, words: tuple[str, ...], said: str) -> None:
     pool = write_pool(stage.root, AGREED)
