@@ -21,6 +21,8 @@ def ask(order: Order, text: str, evidence: str, *, plain: bool, as_json: bool) -
     question = Question(id="asked", database=database, text=asked_text(text), evidence=evidence.strip())
     ready = msgspec.structs.replace(
         order,
+        # The file itself, so that a run that was put about a name goes on from any folder.
+        stream=str(database_file(order.stream, order.root)),
         root=root,
         questions=(question,),
         regime=order.regime or ("operator" if person else "execution"),
@@ -41,7 +43,7 @@ def located(database: str, root: Path | None) -> tuple[str, Path]:
     MeritoError where there is none."""
     path = Path(database).expanduser()
     if root is not None and not path.is_file():
-        DatabaseFolder(root).path(database)
+        check_database(DatabaseFolder(root).path(database))
         return database, root
     if not path.exists():
         raise UsageMistake(
@@ -50,3 +52,9 @@ def located(database: str, root: Path | None) -> tuple[str, Path]:
         )
     check_database(path)
     return path.stem, path.parent
+
+
+def database_file(database: str, root: Path | None) -> Path:
+    """The file that `located` means. Raises MeritoError where there is none."""
+    path = Path(database).expanduser()
+    return path if root is None or path.is_file() else DatabaseFolder(root).path(database)

@@ -44,7 +44,7 @@ as_json = click.option(
 )
 plain = click.option("--plain", is_flag=True, help="Plain text, also without a terminal.")
 strategy = click.option(
-    "--strategy", help="How failures are repaired; 'merito run --help' lists the names."
+    "--strategy", help="How failures are repaired: a name of the list in 'merito run --help'."
 )
 regime = click.option(
     "--regime",

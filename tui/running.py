@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 
-import click
 import msgspec
 
 from core.errors import MeritoError, UsageMistake
@@ -21,7 +20,9 @@ from tui.interruption import until_interrupted
 from tui.judging import judging
 from tui.order import Order
 from tui.session import Session, new_session, resumed_session
+from tui.shell_words import typed
 from tui.view.plain import summary_lines
+from tui.view.wrapping import say
 
 DONE, FAILURES, INTERRUPTED = 0, 1, 130
 OPERATOR = "operator"
@@ -76,11 +77,11 @@ async def _told(
             raise _nobody_there()
         if not as_json:
             for line in session.choice.why:
-                click.echo(line)
+                say(line)
         try:
             finished = await _to_its_end(session, as_json, who)
         except ModelTrouble as trouble:
-            click.echo(f"merito: {trouble}", err=True)
+            say(f"merito: {trouble}", err=True)
             _say_how_to_go_on(session)
             return FAILURES
         if not finished:
@@ -88,8 +89,7 @@ async def _told(
             return INTERRUPTED
         figures = figures_of(session.store.events(session.run))
         if not as_json:
-            for line in closing_words(session, figures):
-                click.echo(line)
+            _say_closing_words(session, figures)
         return DONE if session.satisfied(figures) else FAILURES
 
 
@@ -110,19 +110,17 @@ async def _to_its_end(session: Session, as_json: bool, who: str | None) -> bool:
     return await until_interrupted(told)
 
 
-def closing_words(session: Session, figures: Figures) -> list[str]:
+def _say_closing_words(session: Session, figures: Figures) -> None:
     """What the run came to by the store's account, and where to look at it again."""
-    return [
-        "",
-        *summary_lines(figures),
-        "",
-        f"Play it again:     merito replay {session.run}",
-        f"In the console:    merito console {session.run}",
-    ]
+    for line in ("", *summary_lines(figures), ""):
+        say(line)
+    for line, command in (("Play it again:    ", "replay"), ("In the console:   ", "console")):
+        say(line, command=typed(command, session.run, store=session.store.path))
 
 
 def _say_how_to_go_on(session: Session) -> None:
-    click.echo(f"Everything finished is kept. Go on with: merito run --resume {session.run}", err=True)
+    command = typed("run", "--resume", session.run, store=session.store.path)
+    say("Everything finished is kept. Go on with:", command=command, err=True)
 
 
 async def told_again(events: AsyncIterator[AnyEvent], as_json: bool) -> int:
@@ -133,7 +131,7 @@ async def told_again(events: AsyncIterator[AnyEvent], as_json: bool) -> int:
     if not await until_interrupted(show_plain(_counted(events, figures))):
         return INTERRUPTED
     for line in ("", *summary_lines(figures)):
-        click.echo(line)
+        say(line)
     return DONE
 
 
@@ -142,6 +140,6 @@ async def _counted(events: AsyncIterator[AnyEvent], figures: Figures) -> AsyncIt
     async for event in events:
         if not figures.run:
             then = datetime.fromtimestamp(event.at).astimezone()
-            click.echo(f"A replay of {then:%Y-%m-%d %H:%M}: no model is asked, no database is opened.")
+            say(f"A replay of {then:%Y-%m-%d %H:%M}: no model is asked, no database is opened.")
         figures.apply(event)
         yield event

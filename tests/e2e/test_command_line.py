@@ -216,6 +216,20 @@ async def test_a_question_full_of_markup_and_control_characters(
     assert (tmp_path / "harbour" / "harbour.sqlite").read_bytes() == before
 
 
+@pytest.mark.parametrize("layout", ["", "database"])
+async def test_a_database_is_asked_by_its_name_below_the_root(
+    layout: str, environment: dict[str, str], tmp_path: Path
+) -> None:
+    harbour(tmp_path / "all" / layout)
+    async with served(lambda _m, _s: wrapped(RIGHT)) as model:
+        code, out, err = await merito(
+            "ask", "harbour", "Which boats are large?", "--root", "all", "--model", model,
+            "--strategy", "none", environment=environment, cwd=tmp_path,
+        )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "Question 1 of 1, database harbour: Which boats are large?" in out
+
+
 async def test_a_question_of_a_hundred_kilobytes_is_refused_in_words(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -9,7 +9,19 @@ import click
 from tui import options
 
 
-@click.command("run")
+class WithStrategies(click.Command):
+    """A command whose help ends with the strategies."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The rows of the table, read when somebody asks for help."""
+        from core.repair.strategy import STRATEGIES
+
+        super().format_epilog(ctx, formatter)
+        with formatter.section("Strategies"):
+            formatter.write_dl([(row.name, row.about) for row in STRATEGIES.values()])
+
+
+@click.command("run", cls=WithStrategies)
 @click.argument("stream", required=False)
 @options.root
 @click.option(

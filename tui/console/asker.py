@@ -6,8 +6,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -58,13 +58,14 @@ class Asker:
     ) -> None:
         """`order` says how questions are asked (model, strategy, store, ...). `store` gives a store
         that is open for writing already, `engines` a model that a run has started; without them
-        both are opened with the first question. `folders` hold databases, each with a word; `more`
-        tells those that are known only later. The console makes an asker before its first paint:
-        nothing is looked at, and nothing of a run imported, until somebody wants to ask."""
+        the model is started with the first question, and the store is open while one is under way.
+        `folders` hold databases, each with a word; `more` tells those that are known only later.
+        The console makes an asker before its first paint: nothing is looked at, and nothing of a
+        run imported, until somebody wants to ask."""
         self._order = order
         self._store_at_hand, self._engines_at_hand = store, engines
         self._stack = AsyncExitStack()
-        self._store: Store | None = None
+        self._writes = False
         self._engines: Engines | None = None
         self._benches: dict[Path, Workbench] = {}
         self._lock = asyncio.Lock()
@@ -81,8 +82,8 @@ class Asker:
 
     @property
     def writing(self) -> bool:
-        """Whether the store was opened here, with the first question."""
-        return self._store is not None
+        """Whether a question that was put here is being recorded in a store opened for it."""
+        return self._writes
 
     def _offer(self, folders: Sequence[tuple[Path, str]]) -> None:
         for root, about in folders:
@@ -123,7 +124,6 @@ class Asker:
         from core.database.files import DatabaseFolder
         from core.run.progress import Progress
         from tui.asking import asked_text
-        from tui.console.stored import StoreArchive
         from tui.order import dataset_of, run_settings, strategy_of
         from tui.session import assembled
 
@@ -140,28 +140,32 @@ class Asker:
         strategy = strategy_of(order)
         dataset = dataset_of(order)
         wanted = run_settings(order, dataset, strategy)
-        async with self._lock:
-            store = self._writing()
-            ready = await self._ready(wanted.model, order)
         run = f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-        async with assembled(
-            ready, order, dataset, strategy, wanted, store, run, Progress(), time.time()
-        ) as session:
-            yield Opened(
-                session.events(), session.control, None, StoreArchive(store), session.workbench
-            )
+        # One question at a time: the next waits until the one before has let go of the store.
+        async with self._lock:
+            with self._recording() as store:
+                ready = await self._ready(wanted.model, order)
+                async with assembled(
+                    ready, order, dataset, strategy, wanted, store, run, Progress(), time.time()
+                ) as session:
+                    yield Opened(session.events(), session.control, None, None, session.workbench)
 
-    def _writing(self) -> Store:
+    @contextmanager
+    def _recording(self) -> Iterator[Store]:
+        """The store for one question. A console in which nothing is asked keeps no other writer out."""
         from stores.store import Store
         from tui import settings
 
         if self._store_at_hand is not None:
-            return self._store_at_hand()
-        if self._store is None:
-            store = self._order().store
-            opened = Store.open(settings.store_path(str(store) if store else None), create=True)
-            self._store = self._stack.enter_context(opened)
-        return self._store
+            yield self._store_at_hand()
+            return
+        path = self._order().store
+        with Store.open(settings.store_path(str(path) if path else None), create=True) as store:
+            self._writes = True
+            try:
+                yield store
+            finally:
+                self._writes = False
 
     async def _ready(self, model: str, order: Order) -> Engines:
         from tui.engines import embeds, engines

@@ -38,6 +38,7 @@ from tui.view.legible import cell_text, one_line
 from tui.view.run_view import RunView
 from tui.view.selection_words import selection_words
 from tui.view.summary import duration, model_words, summary
+from tui.view.wrapping import lines_for
 
 _SQL_LIMIT = 600
 _CELL_LIMIT = 40
@@ -76,11 +77,12 @@ class PlainView:
         self._out.flush()
 
     def _write(self, line: str) -> None:
-        try:
-            self._out.write(f"{line}\n")
-        except UnicodeEncodeError:
-            encoding = self._out.encoding or "ascii"
-            self._out.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        for piece in lines_for(line, self._out):
+            try:
+                self._out.write(f"{piece}\n")
+            except UnicodeEncodeError:
+                encoding = self._out.encoding or "ascii"
+                self._out.write(piece.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
 def summary_lines(figures: Figures) -> list[str]:

@@ -11,6 +11,7 @@ from textual.widgets import Input
 from core.errors import MeritoError
 from core.memory.entry import Polarity
 from stores.audit import Audit
+from stores.errors import StoreInUse
 from stores.store import Store
 from tests.core.run.stage import RIGHT, WRONG
 from tests.tui.console.oracle import asking_console
@@ -178,6 +179,21 @@ async def test_what_keeps_a_question_from_being_answered_is_told_and_it_stays(tm
         await until(pilot, lambda: notices(app))
         assert notices(app) == ["There is no model at hand. Run: merito models pull"]
         assert room(app).query_one(AskField).value == "Which?"
+        Store.open(tmp_path / "merito.sqlite").close()
+
+
+async def test_only_a_question_under_way_keeps_other_writers_out(tmp_path: Path) -> None:
+    app, path = asking_console(tmp_path), tmp_path / "merito.sqlite"
+    async with app.run_test(size=(120, 40)) as pilot:
+        await known(app, pilot)
+        for runs in (1, 2):
+            await put(app, pilot, "Which boats have a large crew?")
+            with pytest.raises(StoreInUse):
+                Store.open(path)
+            await pilot.press("r")
+            await until(pilot, lambda: not (room(app).session.live or app.asker.writing))  # type: ignore[union-attr]
+            with Store.open(path) as theirs:
+                assert len(theirs.runs()) == runs
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)])
