@@ -16,9 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from core.repair.strategy import STRATEGIES
 from tests.core.models.server import FakeServer
 from tests.core.run.stage import RIGHT, WRONG, harbour, wrapped
 from tests.scripted import ScriptedModel
+from tui.main import run
 
 MERITO = (sys.executable, "-m", "tui.main")
 PROJECT = Path(__file__).resolve().parents[2]
@@ -245,13 +247,22 @@ async def test_a_question_of_a_hundred_kilobytes_is_refused_in_words(
 
 
 @pytest.mark.slow
-async def test_ctrl_c_keeps_what_was_finished_and_resume_goes_on(
-    stream: Path, environment: dict[str, str], tmp_path: Path
+@pytest.mark.parametrize(
+    ("store", "settings"),
+    [((), {}), (("--store", "own.sqlite"), {}), ((), {"MERITO_STORE": "set.sqlite"})],
+    ids=["the default store", "an option", "a variable"],
+)
+async def test_ctrl_c_keeps_what_was_finished_and_the_printed_command_goes_on(
+    store: tuple[str, ...],
+    settings: dict[str, str],
+    stream: Path,
+    environment: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     async with served(answers) as model:
         process = await asyncio.create_subprocess_exec(
-            *MERITO, "run", str(stream), "--model", model, "--strategy", "resample", "--json",
-            env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            *MERITO, "run", str(stream), "--model", model, "--strategy", "resample", "--json", *store,
+            env=environment | settings, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         assert process.stdout is not None
         seen = []
@@ -260,10 +271,11 @@ async def test_ctrl_c_keeps_what_was_finished_and_resume_goes_on(
         process.send_signal(signal.SIGINT)
         rest, err = await asyncio.wait_for(process.communicate(), 30)
         assert process.returncode == 130
-        assert b"--resume" in err
-        code, out, err_text = await merito(
-            "run", "--resume", "last", "--model", model, environment=environment, cwd=tmp_path
-        )
+        printed = err.decode().partition("Go on with: merito ")[2].split()
+        assert ("--store" in printed) is bool(store or settings)
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        code, out, err_text = await merito(*printed, environment=environment, cwd=elsewhere)
     assert (code, err_text) == (0, "")
     assert "right now:       100.0 % (8 of 8)" in out
     assert rest is not None
@@ -326,6 +338,18 @@ def decided(store: Path) -> list[tuple[object, ...]]:
                     yield event["position"], event["outcome"], event["attempts"], learned
 
     return list(rows())
+
+
+def test_where_the_help_sends_to_for_the_strategies_they_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for command in ("run", "ask", "demo"):
+        assert run([command, "--help"]) == 0
+        told = capsys.readouterr().out
+        assert "'merito run --help'" in " ".join(told.split())
+        if command == "run":
+            listed = told[told.index("\nStrategies:") :].split()
+            assert set(STRATEGIES) <= set(listed)
 
 
 def test_help_imports_nothing_heavy() -> None:
