@@ -48,9 +48,9 @@ HERE = Path(__file__).parent
 SIZE = (120, 40)
 THEME = "merito-dark"
 FONTS = "Fira Code, ui-monospace, SF Mono, Menlo, Consolas, DejaVu Sans Mono, monospace"
-ASKED = 2
+ASKED = 1
 """The position of the recorded question that is asked again on Ask, with the answers of then."""
-REPAIRED = 11
+REPAIRED = 3
 """That of a question that was repaired with the help of memory."""
 
 Act = Callable[[MeritoApp, Pilot[int]], Awaitable[None]]
@@ -148,7 +148,7 @@ async def told(take: Take) -> AsyncIterator[AnyEvent]:
 
 
 PICTURES: dict[str, Act] = {
-    "run": keys("G"),
+    "run": keys("g", *"j" * REPAIRED),
     "memory": keys("j"),
     "replay": in_the_middle,
     "experiments": compared,

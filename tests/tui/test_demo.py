@@ -61,7 +61,7 @@ def test_recorded_is_told_as_what_it_is(capsys: pytest.CaptureFixture[str]) -> N
     out, err = capsys.readouterr()
     assert err == ""
     assert out.startswith("A replay of ")
-    assert "Question 12 of 12, database food_market" in out
+    assert "Question 8 of 8, database food_market" in out
     assert run(["demo", "--recorded", "--json"]) == 0
     with Recording.open(RECORDED_RUN) as recording:
         wanted = [to_json(event).decode() for event in recording.events()]
@@ -75,7 +75,7 @@ def test_in_the_console_each_room_shows_the_recorded_run_and_says_that_it_is_one
         "run": "repaired",
         "memory": "✓ approved",
         "replay": "food_market",
-        "experiments": "41.7 %",
+        "experiments": "87.5 %",
     }
     seen: list[str] = []
 
