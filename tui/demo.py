@@ -8,17 +8,19 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import click
 
 import sample_dbs
 from core.datasets.loading import load
 from core.errors import MeritoError
 from tui.order import Order
 from tui.replaying import opened, replayed, shelved
-from tui.running import Began
+from tui.running import Began, perform
+from tui.session import AnotherModel, unfinished
+from tui.shell_words import typed
+from tui.view.wrapping import say
 
 BUDGET = 4
 """K of the demonstration: enough for what can be repaired, and nobody waits for the rest."""
@@ -58,14 +60,31 @@ def play_recorded(*, plain: bool, as_json: bool) -> int:
             return replay_in_console(on_shelf, None, notice=NOTICE)
 
 
-def words_before() -> list[str]:
-    """What the reader is about to see."""
-    return [
-        "A small Qwen model on this machine now answers questions about sample databases.",
-        "Each first SQL is compared with the known answer. Where it is wrong, the model drafts",
-        "again, helped by facts about the failure and by what earlier repairs taught.",
-        "",
-    ]
+WORDS_BEFORE = (
+    "A small Qwen model on this machine now answers questions about sample databases. Each first SQL "
+    "is compared with the known answer. Where it is wrong, the model drafts again, helped by facts "
+    "about the failure and by what earlier repairs taught."
+)
+"""What the reader is about to see."""
+
+
+def watched(wanted: Order, *, fresh: bool, plain: bool, as_json: bool, began: Began) -> int:
+    """Run it, or go on with what was left unfinished of it, and return the exit code. `fresh` begins
+    anew in any case."""
+    begun = None if fresh else unfinished(wanted)
+    if begun is not None:
+        say(
+            f"The demonstration {begun} was left unfinished and goes on; --fresh begins anew.",
+            err=as_json,
+        )
+    perform_it = partial(perform, wanted, plain=plain, as_json=as_json, began=began)
+    try:
+        return perform_it(resume=begun)
+    except AnotherModel as other:
+        if begun is None:
+            raise
+        say(f"{other.problem} It stays as it is, and a new one begins.", err=as_json)
+        return perform_it(resume=None)
 
 
 NOTICE = "A recording: a small Qwen model answered these questions earlier, and nothing runs now."
@@ -86,8 +105,9 @@ def recording_of(path: Path | None, *, told_aside: bool = False) -> Iterator[Beg
             run, store = begun[0]
             with opened(run, store) as take:
                 events = take.export(path)
-            words = f"\nRecorded {events:,} events. Play them again: merito replay {path}"
-            click.echo(words, err=told_aside)
+            say("", err=told_aside)
+            words = f"Recorded {events:,} events. Play them again:"
+            say(words, command=typed("replay", str(path)), err=told_aside)
 
 
 def _check_writable(path: Path) -> None:

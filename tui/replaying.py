@@ -102,9 +102,11 @@ def means_file(name: str) -> bool:
 
 def _store(name: str, path: Path) -> Store:
     if not path.exists():
+        no_file = "" if name == "last" else f", and no file {name}"
         raise UsageMistake(
-            f"There is no store at {path}, and no file {name}.",
-            "Name a recorded file, or a store with --store.",
+            f"There is no store at {path} yet, so there is no run to play{no_file}.",
+            "Get one with: merito demo. Or look at one that is over: merito demo --recorded. A store "
+            "elsewhere is named with --store.",
         )
     return Store.open(path, mode="read")
 

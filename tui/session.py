@@ -34,6 +34,7 @@ from core.run.events import AnyEvent, EpisodeOutcome, RunSettings
 from core.run.figures import Figures
 from core.run.progress import Progress
 from core.run.stamp import Stamp
+from stores.errors import StoreTrouble
 from stores.recorder import Recorder
 from stores.store import Store
 from tui import settings
@@ -102,6 +103,24 @@ async def new_session(order: Order) -> AsyncIterator[Session]:
             yield session
 
 
+def unfinished(order: Order) -> str | None:
+    """The newest run that `order` would have started, with the same questions, and that was left
+    unfinished; None where there is none. Raises MeritoError where the order makes no sense."""
+    path = settings.store_path(_text(order.store))
+    if not path.is_file():
+        return None
+    dataset = dataset_of(order)
+    wanted = run_settings(order, dataset, strategy_of(order))
+    try:
+        with closing(Store.open(path, mode="read")) as store:
+            record = store.find_run(wanted)
+            if record is None or store.opening(record.id).questions != tuple(dataset.questions):
+                return None
+            return record.id
+    except StoreTrouble:
+        return None  # What is wrong with it is said, or mended, when a run begins in it.
+
+
 @asynccontextmanager
 async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Session]:
     """Go on with run `name`, or with the newest unfinished run that `order` would have started."""
@@ -136,10 +155,14 @@ async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Sessi
             yield session
 
 
+class AnotherModel(MeritoError):
+    """A run cannot go on with the model that is there."""
+
+
 def same_model(then: ModelDescription, now: ModelDescription) -> None:
-    """Raises MeritoError where a run would go on with another model than it began with."""
+    """Raises AnotherModel where a run would go on with another model than it began with."""
     if then.fingerprint != now.fingerprint:
-        raise MeritoError(
+        raise AnotherModel(
             f"The run was made with {then.engine} {then.name}; {now.engine} {now.name} is not it.",
             "Start that model again, or begin a new run.",
         )

@@ -139,6 +139,44 @@ async def test_a_demonstration_is_recorded_and_the_file_alone_plays_it_again(
     assert "repaired:        12.5 % (1 of 8)" in told
 
 
+@pytest.mark.slow
+async def test_a_demonstration_that_was_interrupted_goes_on_and_only_with_its_own_settings(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    words = ["demo", "--strategy", "none", "--plain", "--model"]
+    environment = environment | {"MERITO_STORE": str(tmp_path / "s.sqlite")}
+
+    async def told(*more: str) -> tuple[str, str]:
+        code, out, err = await merito(*words, *more, environment=environment, cwd=tmp_path)
+        assert (code, err) == (0, "")
+        head, _, rest = out.partition("Summary of run ")
+        return head, rest.split()[0]
+
+    async with served(lambda _m, _s: wrapped("SELECT 1")) as model:
+        process = await asyncio.create_subprocess_exec(
+            *MERITO, *words, model, env=environment, cwd=tmp_path, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stdout is not None
+        await asyncio.wait_for(process.stdout.readuntil(b"Question 2 of "), 60)
+        process.send_signal(signal.SIGINT)
+        _, err = await asyncio.wait_for(process.communicate(), 30)
+        assert process.returncode == 130
+        first = err.decode().partition("--resume ")[2].split()[0]
+
+        out, run_id = await told(model, "--seed", "3")
+        assert run_id != first, "other settings, another run"
+        out, run_id = await told(model, "--fresh")
+        assert run_id != first
+        out, run_id = await told(model)
+        assert run_id == first
+        assert f"The demonstration {first} was left unfinished and goes on" in out
+        assert "Question 1 of " not in out
+        out, run_id = await told(model)
+        assert run_id != first, "it is finished now"
+        assert "unfinished" not in out
+
+
 async def test_json_is_the_event_stream(
     stream: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -166,6 +204,7 @@ MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "no such server": (
         ["run", "questions.jsonl", "--model", f"openai:{NOBODY}#x"], 1, "127.0.0.1:9",
     ),
+    "no store yet": (["replay", "last", "--store", "none.sqlite"], 2, "Get one with: merito demo."),
     "no such run": (["replay", "x", "--store", "none.sqlite"], 2, "none.sqlite"),
     "no such database": (["ask", "gone.sqlite", "How many?"], 2, "gone.sqlite"),
     "not a database": (["ask", "questions.jsonl", "How many?"], 1, "questions.jsonl"),

@@ -28,12 +28,14 @@ RECORDED = "merito-demo.jsonl.gz"
     is_flag=True,
     help="Play a recording of such a run instead: no model is needed, nothing is computed.",
 )
-def command(record: Path | None, recorded: bool, **asked: Any) -> int:
+@click.option("--fresh", is_flag=True, help="Begin anew, also where an earlier one is unfinished.")
+def command(record: Path | None, recorded: bool, fresh: bool, **asked: Any) -> int:
     """Watch a small local model fail on a real database, be repaired, and a later question profit
     from what was learned. Nothing is canned: the model answers while you watch, unless --recorded
     asks for a run of earlier.
 
     In a terminal the console opens; with --plain the run is told line by line and ends by itself.
+    One that was interrupted goes on when the same is asked again.
 
     \b
     Examples:
@@ -42,19 +44,19 @@ def command(record: Path | None, recorded: bool, **asked: Any) -> int:
       merito demo --record demo.jsonl.gz
       merito demo --recorded
     """
-    from tui.demo import order, play_recorded, recording_of, words_before
-    from tui.running import perform
+    from tui.demo import WORDS_BEFORE, order, play_recorded, recording_of, watched
+    from tui.view.wrapping import say
 
     if recorded:
         _alone(click.get_current_context())
         return play_recorded(plain=asked["plain"], as_json=asked["as_json"])
     if asked["plain"]:
-        for line in words_before():
-            click.echo(line)
+        say(WORDS_BEFORE)
+        say("")
     with recording_of(record, told_aside=asked["as_json"]) as began:
-        return perform(
+        return watched(
             order(options.common(asked)),
-            resume=None,
+            fresh=fresh,
             plain=asked["plain"],
             as_json=asked["as_json"],
             began=began,
