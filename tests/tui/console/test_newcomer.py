@@ -53,6 +53,9 @@ DOES = re.compile(r"(?<!\S)([a-zA-Z]|[a-z]+\+.|f\d+) (?:opens|looks|shows|import
 TYPE = re.compile(r"merito [a-z].*")
 """A command in the words."""
 
+HOLD_RUNS = ("run", "memory", "replay", "experiments")
+"""The rooms that show what runs left behind."""
+
 CHANGED = {
     "room.run": "alt+r",
     "room.memory": "alt+m",
@@ -134,6 +137,10 @@ async def test_every_room_says_what_to_do_next(
             typed = [found for line in lines for found in TYPE.findall(line)]
             assert typed, "each room names a command that helps"
             assert all(exists(line) for line in typed)
+            if room.name in HOLD_RUNS:
+                assert "merito demo --recorded" in typed, "what works with no model"
+            if room.name == "experiments":
+                assert "merito bench repair sample --limit 20" in typed
 
 
 async def enter(app: MeritoApp, pilot: Pilot[Any], room: str) -> None:

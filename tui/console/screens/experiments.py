@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from tui.console.actions import Action, bindings_of
 from tui.console.screens.base import RoomScreen
+from tui.console.screens.runs import NO_MODEL_NEEDED
 from tui.console.studies import Studies
 from tui.console.widgets.curves import Curves
 from tui.console.widgets.figures import Figures, copied
@@ -172,8 +173,9 @@ class ExperimentsScreen(RoomScreen):
             return "Looking for runs ..."
         start = (
             "An experiment runs several strategies over the same questions and compares them:\n"
-            "  merito bench repair DATASET --limit 20\n\n"
-            "Every other run shows up here, too. The quickest one:\n  merito demo"
+            "  merito bench repair sample --limit 20\n\n"
+            "Every other run shows up here, too. The quickest one:\n  merito demo\n\n"
+            f"{NO_MODEL_NEEDED}"
         )
         if self.console_app.archive is None:
             return self.no_store_words("there is nothing to compare", start)

@@ -17,6 +17,7 @@ from tui.console.kept import Choice
 from tui.console.memory_library import Library
 from tui.console.reviewing import Reviewer, Wanted, counted, told
 from tui.console.screens.memory_files import MemoryFiles
+from tui.console.screens.runs import NO_MODEL_NEEDED
 from tui.console.widgets.entry import Entry
 from tui.console.widgets.keybar import KeyBar
 from tui.console.widgets.listing import Listing
@@ -68,7 +69,8 @@ class MemoryScreen(MemoryFiles):
             await self.library.close()
 
     def _no_store(self) -> str:
-        make = "Memories are what finished runs taught. Make some:\n  merito demo"
+        make = "Memories are what finished runs taught. Make some:\n  merito demo\n\n"
+        make += NO_MODEL_NEEDED
         return self.no_store_words("there are no memories", make)
 
     def choices(self) -> dict[str, Choice]:

@@ -14,7 +14,7 @@ from tui.bookmarks import Bookmark
 from tui.console.actions import Action, bindings_of
 from tui.console.archive import Archive, StoredRun
 from tui.console.screens.bookmarks import ChooseBookmark
-from tui.console.screens.runs import NO_RUN, ChooseRun
+from tui.console.screens.runs import NO_MODEL_NEEDED, NO_RUN, ChooseRun
 from tui.console.screens.watch import WatchScreen
 from tui.console.session import Session
 from tui.console.widgets.transport import Transport
@@ -267,7 +267,7 @@ class ReplayScreen(WatchScreen):
         if self.console_app.archive is None:
             words = self.no_store_words(
                 "there is nothing to replay",
-                "Every run is stored as it happens. Make one:\n  merito demo",
+                f"Every run is stored as it happens. Make one:\n  merito demo\n\n{NO_MODEL_NEEDED}",
             )
             return f"{words}\n\nA run that somebody recorded:\n  merito replay FILE"
         return NO_RUN

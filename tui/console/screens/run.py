@@ -10,6 +10,7 @@ from core.run.control import Control
 from tui.console.actions import Action, bindings_of
 from tui.console.kept import Choice
 from tui.console.screens.judging import Judging, Key
+from tui.console.screens.runs import NO_MODEL_NEEDED
 from tui.console.screens.watch import WatchScreen
 from tui.console.widgets.judgebar import JudgeBar
 
@@ -58,7 +59,7 @@ class RunScreen(Judging, WatchScreen):
         return (
             f"No run is open here.\n\n"
             f"Start one from {shell}:\n  merito demo\n  merito run STREAM\n\n"
-            "Look at one with no model at all:\n  merito demo --recorded\n\n"
+            f"{NO_MODEL_NEEDED}\n\n"
             f"Or watch a stored one: press {self.way_to('replay')}.\n"
             f"Or put a question of your own: press {self.way_to('ask')}.\n"
             f"Every key of a screen: press {self.key('all.help')}."

@@ -15,7 +15,9 @@ from tui.console.widgets.entry import when
 from tui.console.widgets.listing import Listing
 from tui.view.legible import one_line
 
-NO_RUN = "No run is stored yet. Make one:\n  merito demo"
+NO_MODEL_NEEDED = "Look at one with no model at all:\n  merito demo --recorded"
+"""What helps also where there is no model yet."""
+NO_RUN = f"No run is stored yet. Make one:\n  merito demo\n\n{NO_MODEL_NEEDED}"
 """What to do where there is none."""
 
 

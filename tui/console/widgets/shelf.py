@@ -316,6 +316,7 @@ class Shelf(Listing):
             return (
                 "No memory yet. Each repaired or failed question of a run teaches one:\n"
                 "  merito demo\n\n"
+                "Look at some with no model at all:\n  merito demo --recorded\n\n"
                 f"{self._key_of('memory.import')} imports some that another store exported."
             )
         esc = self._key_of("memory.unmark")
