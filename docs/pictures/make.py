@@ -153,7 +153,7 @@ PICTURES: dict[str, Act] = {
     "replay": in_the_middle,
     "experiments": compared,
     "ask": asked,
-    "selection": keys(),
+    "selection": keys("j", "j"),
 }
 """Each room, and the way to what its picture shows."""
 
