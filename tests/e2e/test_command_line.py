@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -389,6 +390,17 @@ def test_where_the_help_sends_to_for_the_strategies_they_are(
         if command == "run":
             listed = told[told.index("\nStrategies:") :].split()
             assert set(STRATEGIES) <= set(listed)
+
+
+@pytest.mark.parametrize("group", ["bench", "memory", "models", "specs"])
+def test_a_group_s_listing_is_not_cut_and_has_an_example(
+    group: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([group, "--help"]) == 0
+    _, listing, examples = re.split("Commands:|Examples:", capsys.readouterr().out)
+    assert "..." not in listing
+    assert f"merito {group} " in examples
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -10,8 +10,11 @@ import click
 
 from tui import options
 
-LAZY = {"select": "tui.commands.bench_select", "pool": "tui.commands.bench_pool"}
-"""Benches with a module of their own, imported when they are called."""
+LAZY = {
+    "select": ("tui.commands.bench_select", "Compare ways of choosing, on pools of candidates."),
+    "pool": ("tui.commands.bench_pool", "Write the candidates that a run has drawn, as a pool."),
+}
+"""Benches with a module of their own, imported when they are called, and their line in the listing."""
 SAMPLE = "sample"
 """Names the sample databases, where no file or folder is called so."""
 
@@ -26,12 +29,21 @@ class Benches(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The bench of that name; None where there is none."""
         if name in LAZY:
-            found: click.Command = importlib.import_module(LAZY[name]).command
+            module, short = LAZY[name]
+            found: click.Command = importlib.import_module(module).command
+            found.short_help = short
             return found
         return super().get_command(ctx, name)
 
 
-@click.group("bench", cls=Benches)
+@click.group(
+    "bench",
+    cls=Benches,
+    epilog="""\b
+Examples:
+  merito bench repair sample --strategies none,merito --limit 6
+  merito bench select pool.jsonl --root spider""",
+)
 def command() -> None:
     """Run an experiment: several strategies on the same questions, with a report in the end."""
 
@@ -51,7 +63,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[str
     return names
 
 
-@command.command("repair")
+@command.command("repair", short_help="Compare repair strategies on one set of questions.")
 @click.argument("dataset")
 @options.root
 @click.option(

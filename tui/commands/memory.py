@@ -64,7 +64,11 @@ def list_memories(store: Path | None, as_json: bool, run: str | None, **wanted: 
         click.echo("No memory fits." if states else "Nothing was learned yet.", err=True)
 
 
-@command.command("show", epilog="\b\nExample:\n  merito memory show 3f2a --json")
+@command.command(
+    "show",
+    short_help="Show one memory with its history.",
+    epilog="\b\nExample:\n  merito memory show 3f2a --json",
+)
 @click.argument("memory")
 @options.store
 @as_json
@@ -84,7 +88,7 @@ def show(memory: str, store: Path | None, as_json: bool) -> None:
     say(whole, as_json, page)
 
 
-def _reviewing(about: str) -> Callable[[Callable[..., None]], click.Command]:
+def _reviewing(about: str, short: str) -> Callable[[Callable[..., None]], click.Command]:
     """What approve, reject and restore have in common."""
     example = f'\b\nExample:\n  merito memory {about} 3f2a 90bc --remark "why"'
 
@@ -97,24 +101,24 @@ def _reviewing(about: str) -> Callable[[Callable[..., None]], click.Command]:
             click.argument("memories", nargs=-1, required=True),
         ):
             function = option(function)
-        return command.command(about, epilog=example)(function)
+        return command.command(about, short_help=short, epilog=example)(function)
 
     return decorate
 
 
-@_reviewing("approve")
+@_reviewing("approve", "Let memories be retrieved.")
 def approve(**asked: Any) -> None:
     """Let MEMORIES be retrieved; the beginning of an id is enough."""
     _review(lambda _store, **signed: ReviewDecision(state=ReviewState.APPROVED, **signed), **asked)
 
 
-@_reviewing("reject")
+@_reviewing("reject", "Keep memories from ever being retrieved.")
 def reject(**asked: Any) -> None:
     """Keep MEMORIES from ever being retrieved; the beginning of an id is enough."""
     _review(lambda _store, **signed: ReviewDecision(state=ReviewState.REJECTED, **signed), **asked)
 
 
-@_reviewing("restore")
+@_reviewing("restore", "Take back the last decision about memories.")
 def restore(**asked: Any) -> None:
     """Take back the last decision about MEMORIES; that is a decision too, and can be taken back."""
     _review(lambda opened, **signed: opened.undo_of(**signed), **asked)
@@ -145,6 +149,7 @@ def _review(
 
 @command.command(
     "search",
+    short_help="Ask memory as a failed attempt would, and see why.",
     epilog="""\b
 Examples:
   merito memory search --question "How many late orders?" --error "no such column: late"
@@ -201,7 +206,11 @@ async def _searched(opened: Store, inquiry: Any) -> tuple[Retrieval, dict[str, M
     return retrieval, {entry.id: entry for entry in opened.entries() if entry.id in ids}
 
 
-@command.command("export", epilog="\b\nExample:\n  merito memory export lessons/ --state approved")
+@command.command(
+    "export",
+    short_help="Write memories with their reviews into a folder.",
+    epilog="\b\nExample:\n  merito memory export lessons/ --state approved",
+)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--database", help="Only those learned on it.")
 @click.option("--state", type=choice(ReviewState), help="Only those in this review state.")
@@ -232,7 +241,11 @@ def export(
         say(written, as_json, export_line)
 
 
-@command.command("import", epilog="\b\nExample:\n  merito memory import lessons/")
+@command.command(
+    "import",
+    short_help="Take in memories from files or exported folders.",
+    epilog="\b\nExample:\n  merito memory import lessons/",
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @options.store
 @as_json
@@ -253,7 +266,11 @@ def import_memories(files: tuple[Path, ...], store: Path | None, as_json: bool) 
     say(result, as_json, import_line)
 
 
-@command.command("audit", epilog="\b\nExample:\n  merito memory audit --json")
+@command.command(
+    "audit",
+    short_help="Check that every memory ever retrieved was legal.",
+    epilog="\b\nExample:\n  merito memory audit --json",
+)
 @click.argument("runs", nargs=-1)
 @options.store
 @as_json

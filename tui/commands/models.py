@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core.errors import UsageMistake
+from tui.view.wrapping import say
 
 if TYPE_CHECKING:
     from core.models.chat import ChatModel
@@ -34,6 +35,7 @@ def command() -> None:
 
 @command.command(
     "list",
+    short_help="Known weights, and the models of an Ollama server.",
     epilog="""\b
 Example:
   merito models list --json""",
@@ -81,14 +83,15 @@ def pull(model: str, source: str, as_json: bool) -> None:
     if as_json:
         _say(result)
     else:
-        click.echo(f"{result['model']} is ready: {result['where']}")
+        say(f"{result['model']} is ready:", command=result["where"])
 
 
 @command.command(
+    short_help="Have a model answer once, and measure its speed.",
     epilog="""\b
 Examples:
   merito models check
-  merito models check embedded:0.5b --json"""
+  merito models check embedded:0.5b --json""",
 )
 @click.argument("model", required=False)
 @as_json
@@ -101,10 +104,10 @@ def check(model: str | None, as_json: bool) -> None:
         _say(result)
         return
     for reason in result["why"]:
-        click.echo(reason)
+        say(reason)
     click.echo(f"{result['model']} on {result['engine']}, context {result['context_tokens']:,} tokens")
     click.echo(f"ready after {result['load_seconds']:.1f} s")
-    click.echo(f"it says: {_printable(result['answer'])}")
+    say(f"it says: {_printable(result['answer'])}")
     click.echo(
         f"{_rate(result['prompt_tokens_per_second'])} prompt and "
         f"{_rate(result['output_tokens_per_second'])} output tokens a second"
@@ -264,7 +267,7 @@ def _shown(as_json: bool) -> Iterator[Callable[[Progress], None]]:
         yield _in_tenths(_say_progress if as_json else _echo_progress)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
+    from rich.progress import BarColumn, DownloadColumn, TaskID, TextColumn, TransferSpeedColumn
     from rich.progress import Progress as Bar
 
     columns = (
@@ -273,18 +276,24 @@ def _shown(as_json: bool) -> Iterator[Callable[[Progress], None]]:
         DownloadColumn(),
         TransferSpeedColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=None)
+    bar, tasks = Bar(*columns, console=Console(stderr=True)), list[TaskID]()
 
-        def draw(progress: Progress) -> None:
-            bar.update(
-                task,
-                description=_printable(progress.step),
-                completed=progress.done,
-                total=progress.total or None,
-            )
+    def draw(progress: Progress) -> None:
+        if not tasks:  # Where all is there nothing is told, and no bar is begun.
+            tasks.append(bar.add_task("", total=None))
+        bar.update(
+            tasks[0],
+            description=_printable(progress.step),
+            completed=progress.done,
+            total=progress.total or None,
+        )
+        bar.start()
 
+    try:
         yield draw
+    finally:
+        if tasks:
+            bar.stop()
 
 
 def _in_tenths(tell: Callable[[Progress], None]) -> Callable[[Progress], None]:

@@ -38,7 +38,9 @@ def command() -> None:
 
 
 @command.command(
-    "build", epilog="\b\nExample:\n  merito specs build spider/train_spider.json --limit 300 --seed 1"
+    "build",
+    short_help="Distil one memory from each training pair.",
+    epilog="\b\nExample:\n  merito specs build spider/train_spider.json --limit 300 --seed 1",
 )
 @click.argument("train", type=_FILE)
 @options.root
@@ -71,7 +73,11 @@ def build(
     return 1 if training.problems else 0
 
 
-@command.command("distil", epilog="\b\nExamples:\n  merito specs distil\n  merito specs distil m-3f2a")
+@command.command(
+    "distil",
+    short_help="Distil one memory from each confirmed repair.",
+    epilog="\b\nExamples:\n  merito specs distil\n  merito specs distil m-3f2a",
+)
 @click.argument("memories", nargs=-1)
 @options.model
 @options.store
@@ -224,7 +230,11 @@ def export(file: Path, store: Path | None) -> None:
     click.echo(f"{len(memories):,} memories in {_one_line(str(file))}")
 
 
-@command.command("import", epilog="\b\nExample:\n  merito specs import bank.jsonl")
+@command.command(
+    "import",
+    short_help="Take the memories of an exported file.",
+    epilog="\b\nExample:\n  merito specs import bank.jsonl",
+)
 @click.argument("file", type=_FILE)
 @options.store
 def import_specs(file: Path, store: Path | None) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -189,3 +191,25 @@ def test_every_command_has_help_with_an_example(merito: Any) -> None:
         code, out, _ = merito(*words, "--help")
         assert code == 0
         assert "merito models" in out.split("Example", 1)[1]
+
+
+def test_a_bar_is_drawn_on_a_terminal_while_something_is_fetched_and_only_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    (tmp_path / WEIGHTS.file).write_bytes(CONTENT)
+
+    def drawn() -> str:
+        screen = Screen()
+        monkeypatch.setattr(sys, "stderr", screen)
+        assert run(["models", "pull", "tiny", "--from", str(tmp_path)]) == 0
+        return screen.getvalue()
+
+    shown = drawn()
+    assert "384.0/384.0 kB" in shown
+    assert "/? bytes" not in shown
+    assert drawn() == ""
