@@ -10,6 +10,7 @@ from core.memory.entry import ReviewState
 from tests.streams import episode_events, run_events
 from tests.tui.console.stage import Shelves, console, on_screen, settled, sheet
 from tests.tui.console.studied import computed, room, study
+from tui.console.widgets.banner import in_two_lines
 from tui.console.widgets.head import fitted
 from tui.console.widgets.shelf import Shelf
 
@@ -65,6 +66,32 @@ async def test_what_is_to_be_reviewed_comes_before_what_the_columns_mean() -> No
         await settled(pilot)
         assert library.state(first.id) is ReviewState.REJECTED
         assert "1 of 1 reviewed" in str(app.screen.query_one(Shelf).border_subtitle)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("folder", ["", "/a/folder/with/a/long/name" * 6], ids=["short", "long"])
+async def test_a_notice_is_read_to_its_end_which_says_what_to_do(
+    size: tuple[int, int], folder: str
+) -> None:
+    busy = f"Another Merito is writing to {folder}/merito.sqlite."
+    notice = f"{busy} What it records is followed live, and can be reviewed."
+    app = console(run_events(8), notice=notice, room="memory")
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        text = " ".join(on_screen(app).split())
+        assert "i Another Merito is writing to" in text
+        assert "followed live, and can be reviewed." in text
+        assert folder or busy in text, "what finds room is not cut"
+        assert "━ Memories" in text, "the panes begin below it"
+
+
+@pytest.mark.parametrize("words", ["", "short", "two words " * 9, "漢字 " * 40, "x" * 300])
+def test_a_notice_never_takes_more_than_two_lines(words: str) -> None:
+    lines = in_two_lines(words, 60)
+    assert 1 <= len(lines) <= 2
+    assert all(Content(line).cell_length <= 60 for line in lines)
+    if " ".join(lines).split() != words.split():
+        assert "…" in lines[-1]
 
 
 async def test_a_setting_and_its_value_stand_on_one_line() -> None:

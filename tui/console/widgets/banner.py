@@ -1,29 +1,58 @@
-"""A line under the head for what must stay in view: a failure, a store that another console writes."""
+"""Lines under the head for what must stay in view: a failure, a store that another console writes."""
 
 from __future__ import annotations
 
 from textual.content import Content
+from textual.geometry import Size
 from textual.widget import Widget
 
 from tui.console.ink import BAD, WARN, ink
 from tui.view.legible import one_line
 
+_MARGIN = 4
+"""Cells left of the words and right of them: the sign, and one blank."""
+_CUT = "… "
+
 
 class Banner(Widget):
-    """Hidden while there is nothing to say."""
+    """Hidden while there is nothing to say; two lines high where one is too short."""
 
     def __init__(self) -> None:
         super().__init__(id="banner")
         self._words, self._serious = "", False
 
     def show(self, words: str, *, serious: bool) -> None:
-        """Say this; empty words hide the line."""
+        """Say this; empty words hide the banner."""
         if (words, serious) != (self._words, self._serious):
             self._words, self._serious = words, serious
             self.display = bool(words)
-            self.refresh()
+            self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As high as the words need at this width."""
+        return len(self._lines(width))
 
     def render(self) -> Content:
-        """The line."""
+        """The sign and the words."""
         sign, style = ("! ", f"{BAD} bold") if self._serious else ("i ", f"{WARN} bold")
-        return ink((f" {sign}", style), one_line(self._words, 500))
+        first, *second = self._lines(self.content_size.width)
+        return ink((f" {sign}", style), first, *(f"\n   {line}" for line in second))
+
+    def _lines(self, width: int) -> list[str]:
+        return in_two_lines(one_line(self._words, 500), width - _MARGIN)
+
+
+def in_two_lines(words: str, width: int) -> list[str]:
+    """The words in at most two lines of `width` cells. What is too long is cut in the middle, with a
+    sign: the way out stands at its end."""
+    width = max(8, width)
+    lines = [line.plain for line in Content(words).wrap(width)]
+    if len(lines) <= 2:
+        return lines
+    tail = ""
+    for word in reversed(words.split(" ")):
+        longer = f"{word} {tail}".rstrip()
+        if Content(_CUT + longer).cell_length > width:
+            break
+        tail = longer
+    return [lines[0], _CUT + tail if tail else Content(lines[1]).truncate(width - 1).plain + "…"]
