@@ -151,6 +151,22 @@ async def test_another_database_is_opened_and_a_wrong_path_is_told(tmp_path: Pat
         assert "\x1b[31m" not in on_screen(app)
 
 
+async def test_the_field_says_which_key_leads_to_it(tmp_path: Path) -> None:
+    app = asking_console(tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await known(app, pilot)
+        name = room(app).databases.chosen.name  # type: ignore[union-attr]
+        assert f"press a, then type a question about {name}, then enter" in on_screen(app)
+        await pilot.press("a")
+        await settled(pilot)
+        assert "press a," not in on_screen(app)
+        assert f"a question about {name}, then enter" in on_screen(app)
+        await pilot.press("escape", "up", "enter")
+        await settled(pilot)
+        assert room(app).databases.chosen is None
+        assert "choose a database first (enter on it), press a, then type a question" in on_screen(app)
+
+
 async def test_a_second_question_waits_for_the_word_about_the_first(tmp_path: Path) -> None:
     app = asking_console(tmp_path)
     async with app.run_test(size=(120, 40)) as pilot:

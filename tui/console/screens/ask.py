@@ -35,6 +35,20 @@ class AskField(Input):
 
     def __init__(self) -> None:
         super().__init__(id="ask")
+        self._idle = self._typing = ""
+
+    def invite(self, idle: str, typing: str = "") -> None:
+        """What stands in the empty field: while keys are keys, and while they are letters."""
+        self._idle, self._typing = idle, typing or idle
+        self.placeholder = self._typing if self.has_focus else self._idle
+
+    def on_focus(self) -> None:
+        """Keys are letters now."""
+        self.placeholder = self._typing
+
+    def on_blur(self) -> None:
+        """Keys are keys again."""
+        self.placeholder = self._idle
 
     async def on_key(self, event: object) -> None:
         """Leave with esc, tab and the arrow up."""
@@ -92,7 +106,7 @@ class AskScreen(Judging, AttemptScreen):
         sources = self.asker.sources if self.asker is not None else []
         self.databases.offer(sources)
         field = self.query_one(AskField)
-        field.placeholder = self._placeholder()
+        self._invite()
         field.disabled = self.asker is None
         if len(sources) == 1:
             self._choose(sources[0])
@@ -155,13 +169,16 @@ class AskScreen(Judging, AttemptScreen):
             '  merito ask shop.sqlite "Which customers never ordered?"\n  merito demo'
         )
 
-    def _placeholder(self) -> str:
-        if self.asker is None:
-            return "nothing can be asked in this console"
+    def _invite(self) -> None:
+        field, write = self.query_one(AskField), self.key("ask.write")
         chosen = self.databases.chosen
-        if chosen is None:
-            return "choose a database first (enter on it), then type a question here"
-        return f"a question about {one_line(chosen.name, 60)}, then enter"
+        if self.asker is None:
+            field.invite("nothing can be asked in this console")
+        elif chosen is None:
+            field.invite(f"choose a database first (enter on it), press {write}, then type a question")
+        else:
+            about = f"a question about {one_line(chosen.name, 60)}, then enter"
+            field.invite(f"press {write}, then type {about}", about)
 
     # Databases.
 
@@ -178,7 +195,7 @@ class AskScreen(Judging, AttemptScreen):
 
     def _choose(self, source: Source | None) -> None:
         self.databases.choose(source)
-        self.query_one(AskField).placeholder = self._placeholder()
+        self._invite()
         if source is not None:
             self.console_app.start(self._read_schema(source), group="schema")
 
