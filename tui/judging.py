@@ -16,6 +16,7 @@ from core.run.events import AnyEvent, JudgementAwaited, SqlExecuted
 from core.sql import normalised
 from tui.view.judging import ASKED, KINDS, REMARK, UNCHANGED, kind_of
 from tui.view.legible import cell_text, one_line
+from tui.view.wrapping import say
 
 if TYPE_CHECKING:
     from core.database.rows import ResultTable
@@ -90,12 +91,12 @@ class Asked:
         if not sql:
             return None
         if normalised(sql) == normalised(self._sql):
-            click.echo(f"  {UNCHANGED}")
+            say(f"  {UNCHANGED}")
             return None
         try:
             result = await self._session.workbench.run(self._database, sql)
         except MeritoError as wrong:
-            click.echo(f"  {wrong}")
+            say(f"  {wrong}")
             return None
         for line in result_lines(result):
             click.echo(f"    {line}")

@@ -142,7 +142,7 @@ def run(args: list[str] | None = None) -> int:
         click.echo("Interrupted. What was finished is kept.", err=True)
         return EXIT_INTERRUPTED
     except MeritoError as wrong:
-        click.echo(f"merito: {_printable(str(wrong))}", err=True)
+        _say(f"merito: {_printable(str(wrong))}")
         return EXIT_USAGE if isinstance(wrong, UsageMistake) else EXIT_FAILURES
     except BrokenPipeError:
         # The reader of our pipe has gone (`merito ... | head`): nobody is left to tell.
@@ -165,6 +165,13 @@ def _say_no_room() -> int:
     return EXIT_FAILURES
 
 
+def _say(line: str) -> None:
+    """Told aside. Nothing is imported for it before there is something to tell."""
+    from tui.view.wrapping import say
+
+    say(line, err=True)
+
+
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
@@ -178,8 +185,8 @@ def _report(unexpected: Exception) -> int:
     with log_file().open("a", encoding="utf-8", errors="replace") as log:
         traceback.print_exception(unexpected, file=log)
     line = _printable(f"{type(unexpected).__name__}: {unexpected}".splitlines()[0][:300])
-    click.echo(f"merito: something unforeseen went wrong ({line}).", err=True)
-    click.echo(f"{_printable(log_words())} Nothing that was finished is lost.", err=True)
+    _say(f"merito: something unforeseen went wrong ({line}).")
+    _say(f"{_printable(log_words())} Nothing that was finished is lost.")
     return EXIT_FAILURES
 
 

@@ -11,12 +11,16 @@ import msgspec
 
 from core.memory.entry import ChannelRetrieval, MemoryEntry, ReviewState
 from stores.library import EntryUsage
+from tui.view import wrapping
 from tui.view.legible import legible, one_line
 
 
 def say(thing: dict[str, Any], as_json: bool, in_words: Callable[[dict[str, Any]], str]) -> None:
     """Print a thing as one JSON object, or in words."""
-    click.echo(msgspec.json.encode(thing) if as_json else in_words(thing))
+    if as_json:
+        click.echo(msgspec.json.encode(thing))
+    else:
+        wrapping.say(in_words(thing))
 
 
 def listed(entry: MemoryEntry, state: ReviewState, usage: EntryUsage) -> dict[str, Any]:

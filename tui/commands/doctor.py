@@ -24,6 +24,7 @@ def command(store: Path | None, as_json: bool) -> int:
     import json
 
     from tui.checkup import WRONG, findings
+    from tui.view.wrapping import say
 
     bad = False
     for finding in findings(str(store) if store else None):
@@ -31,7 +32,7 @@ def command(store: Path | None, as_json: bool) -> int:
         if as_json:
             click.echo(json.dumps(finding.as_json(), ensure_ascii=False))
             continue
-        click.echo(f"{finding.state:<6} {finding.what}: {finding.found}")
+        say(f"{finding.state:<6} {finding.what}: {finding.found}")
         if finding.mend:
-            click.echo(f"       mend: {finding.mend}")
+            say(f"       mend: {finding.mend}")
     return 1 if bad else 0

@@ -177,6 +177,7 @@ def search(store: Path | None, as_json: bool, explain: bool, **described: Any) -
 
     from tui.memory_lines import channel_lines, say
     from tui.recall import Inquiry, as_object
+    from tui.view import wrapping
 
     if described["status"]:
         described["status"] = Status(described["status"])
@@ -189,7 +190,7 @@ def search(store: Path | None, as_json: bool, explain: bool, **described: Any) -
         return
     for channel in retrieval.channels:
         for line in channel_lines(channel, known, explain):
-            click.echo(line)
+            wrapping.say(line)
 
 
 async def _searched(opened: Store, inquiry: Any) -> tuple[Retrieval, dict[str, MemoryEntry]]:

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 
-import click
-
 from core.models.chat import ModelTrouble
 from core.run.jobs import merged
 from tui.experiments.cells import Study, study
@@ -17,6 +15,8 @@ from tui.experiments.terminal import show
 from tui.interruption import until_interrupted
 from tui.order import Order
 from tui.running import DONE, FAILURES, INTERRUPTED
+from tui.shell_words import typed
+from tui.view.wrapping import say
 
 
 def bench(
@@ -38,7 +38,7 @@ async def _benched(studied: AbstractAsyncContextManager[Study], plain: bool, as_
         try:
             done = await until_interrupted(_all_cells(opened, plain, as_json))
         except ModelTrouble as trouble:
-            click.echo(f"merito: {trouble}", err=True)
+            say(f"merito: {trouble}", err=True)
             _say_how_to_go_on()
             return FAILURES
         if not done:
@@ -47,9 +47,8 @@ async def _benched(studied: AbstractAsyncContextManager[Study], plain: bool, as_
         metrics = stored_metrics(opened.store, [cell.run for cell in opened.cells])
         show(reported(metrics, f"Experiment {opened.experiment.id}"), as_json=as_json)
         if not as_json:
-            click.echo(
-                f"As a page: merito report --experiment {opened.experiment.id} --html report.html"
-            )
+            page = ("report", "--experiment", opened.experiment.id, "--html", "report.html")
+            say("As a page:", command=typed(*page, store=opened.store.path))
         broken = any(
             each.left_out or not all(result.judged for result in each.results) for each in metrics
         )
@@ -75,9 +74,9 @@ def _introduce(opened: Study, as_json: bool) -> None:
         )
         return
     for line in opened.ready.choice.why:
-        click.echo(line)
+        say(line)
     done = sum(record.finished for record in opened.records().values())
-    click.echo(
+    say(
         f"Experiment {experiment.id}: {len(experiment.questions):,} questions,"
         f" {len(experiment.strategies)} strategies, {len(experiment.orders)} orders;"
         f" {done} of {len(cells)} runs are finished."
@@ -85,4 +84,4 @@ def _introduce(opened: Study, as_json: bool) -> None:
 
 
 def _say_how_to_go_on() -> None:
-    click.echo("Everything finished is kept. Go on with the same command.", err=True)
+    say("Everything finished is kept. Go on with the same command.", err=True)

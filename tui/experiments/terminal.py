@@ -11,6 +11,7 @@ from core.experiments.report import Report
 from core.experiments.table import Table
 from tui.experiments.telling import tell
 from tui.view.legible import one_line
+from tui.view.wrapping import say
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -36,17 +37,17 @@ def show(report: Report, *, as_json: bool) -> None:
         console.width = WIDTH_WITHOUT_TERMINAL
     click.echo(f"\n{one_line(report.title)}\n")
     for name, value in report.facts:
-        click.echo(f"{name + ':':<12} {one_line(value)}")
+        say(f"{name + ':':<12} {one_line(value)}")
     for table in report.tables:
         click.echo(f"\n{one_line(table.title)}\n")
         for piece in pieces(table.telling, console.width):
             console.print(_drawn(piece))
         if table.note:
-            click.echo(one_line(table.note))
+            say(one_line(table.note))
     click.echo()
     for note in report.notes:
-        click.echo(f"- {one_line(note)}")
-    click.echo(f"- The strategies part on {len(report.stories):,} questions, told in full by --html.")
+        say(f"- {one_line(note)}")
+    say(f"- The strategies part on {len(report.stories):,} questions, told in full by --html.")
 
 
 def pieces(table: Table, width: int) -> Iterator[Table]:

@@ -31,10 +31,10 @@ def wrapped(line: str, width: int) -> list[str]:
     return [*pieces, piece.rstrip()]
 
 
-def width_of(out: TextIO) -> int | None:
+def width_of(out: TextIO | None) -> int | None:
     """The cells of a line of the terminal that `out` writes to; None where it is none."""
     try:
-        return shutil.get_terminal_size().columns if out.isatty() else None
+        return shutil.get_terminal_size().columns if out is not None and out.isatty() else None
     except ValueError:  # closed
         return None
 
@@ -46,12 +46,13 @@ def lines_for(line: str, out: TextIO) -> list[str]:
 
 
 def say(line: str, *, command: str = "", err: bool = False) -> None:
-    """Print a line, and a command at its end, which is never broken: it is there to be copied."""
+    """Print a line, or several, and a command at the end: never broken, for it is to be copied."""
     out = sys.stderr if err else sys.stdout
     width = width_of(out)
     whole = f"{line} {command}".rstrip() if command else line
     if width is None or cell_len(whole) <= width:
         click.echo(whole, err=err)
         return
-    for piece in (*wrapped(line, width), *([INDENT + command] if command else [])):
+    pieces = [piece for part in line.split("\n") for piece in wrapped(part, width)]
+    for piece in (*pieces, *([INDENT + command] if command else [])):
         click.echo(piece, err=err)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.streams import run_events
+from tui.main import run
 from tui.view.plain import PlainView
 from tui.view.wrapping import lines_for, say, wrapped
 
@@ -65,3 +67,15 @@ def test_a_command_is_never_broken(
     told = capsys.readouterr().out.splitlines()
     assert len(told) == lines
     assert told[-1].endswith(f"merito run --resume {ID}")
+
+
+def test_a_mistake_is_told_within_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert (
+        run(["replay", "last", "--store", "a-folder-that/is-not-there/and-has-a-long-name.sqlite"]) == 2
+    )
+    lines = screen.getvalue().splitlines()
+    assert "a-folder-that/is-not-there/and-has-a-long-name.sqlite" in screen.getvalue()
+    assert all(len(line) <= 40 or len(line.split()) == 1 for line in lines)
