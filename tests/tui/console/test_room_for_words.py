@@ -12,6 +12,7 @@ from tests.tui.console.stage import Shelves, console, on_screen, settled, sheet
 from tests.tui.console.studied import computed, room, study
 from tui.console.widgets.banner import in_two_lines
 from tui.console.widgets.head import fitted
+from tui.console.widgets.listing import Listing
 from tui.console.widgets.shelf import Shelf
 
 
@@ -103,6 +104,20 @@ async def test_a_setting_and_its_value_stand_on_one_line() -> None:
         lines = sheet(app, "figures").split("\n")
         assert any("worked 28 s" in each for each in lines)
         assert any("prompts built in" in each for each in lines)
+
+
+async def test_a_row_ends_with_its_state_also_where_the_list_has_not_heard_of_its_new_width(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun = run_events(8)[:1]
+    app = console(begun, hold=len(begun))
+    async with app.run_test(size=(200, 40)) as pilot:
+        await settled(pilot)
+        monkeypatch.setattr(Listing, "on_resize", lambda _listing, _event: None)
+        await pilot.resize_terminal(120, 40)
+        await settled(pilot)
+        assert on_screen(app).count("… waiting ") == 8
+        app.staged.let_go.set()
 
 
 async def test_a_question_of_which_nothing_is_written_says_so() -> None:

@@ -8,7 +8,7 @@ from textual import events
 from textual.binding import Binding
 from textual.cache import LRUCache
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import var
 from textual.scroll_view import ScrollView
@@ -169,6 +169,11 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
             self._theme = self.app.theme
             self._lines.clear()
             self.refresh()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The visible lines, as wide as the list is now: a paint may come before `on_resize` does."""
+        self._width = self.scrollable_content_region.width
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """One visible line."""
