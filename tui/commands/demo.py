@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -12,6 +13,8 @@ from tui import options
 
 RECORDED = "merito-demo.jsonl.gz"
 """What --record writes where no file is named."""
+LINE = 78
+"""Characters of a line of the words before."""
 
 
 @click.command("demo")
@@ -51,8 +54,8 @@ def command(record: Path | None, recorded: bool, fresh: bool, **asked: Any) -> i
         _alone(click.get_current_context())
         return play_recorded(plain=asked["plain"], as_json=asked["as_json"])
     if asked["plain"]:
-        say(WORDS_BEFORE)
-        say("")
+        for line in (*wrap(WORDS_BEFORE, LINE), ""):
+            say(line)
     with recording_of(record, told_aside=asked["as_json"]) as began:
         return watched(
             order(options.common(asked)),

@@ -53,6 +53,6 @@ def say(line: str, *, command: str = "", err: bool = False) -> None:
     if width is None or cell_len(whole) <= width:
         click.echo(whole, err=err)
         return
-    pieces = [piece for part in line.split("\n") for piece in wrapped(part, width)]
+    pieces = [piece for part in line.rstrip().split("\n") for piece in wrapped(part, width)]
     for piece in (*pieces, *([INDENT + command] if command else [])):
         click.echo(piece, err=err)
