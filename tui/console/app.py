@@ -292,9 +292,12 @@ class MeritoApp(App[int]):
         return write_traceback(error)
 
     def tell(self, words: str, *, serious: bool = False) -> None:
-        """A notice in plain text."""
+        """A notice in plain text; said again while it still stands, it stands longer, not twice."""
+        shown = one_line(words, 600)
+        for earlier in [each for each in self._notifications if each.message == shown]:
+            self._unnotify(earlier, refresh=False)
         self.notify(
-            one_line(words, 600),
+            shown,
             severity="error" if serious else "information",
             markup=False,
             timeout=12 if serious else 4,
