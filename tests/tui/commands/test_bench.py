@@ -144,7 +144,8 @@ async def test_a_broken_question_is_named_counted_and_told_by_the_exit_code(
     assert code == 1
     assert "2 of 14 questions left out: there is no database 'nowhere'" in out
     assert "2 of 16 records left out: malformed; the first: " in out
-    assert str(stream.parent) not in out[out.index("data set:") :]
+    report = out[out.index("data set:") : out.index("As a page:")]
+    assert str(stream.parent) not in report
     async with served() as (server, model):
         code, out, _ = await told(capsys, *words(stream, model, "s.sqlite", "--json"))
         assert not server.chats

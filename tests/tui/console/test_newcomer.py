@@ -46,7 +46,7 @@ from tui.console.widgets.shelf import Shelf
 from tui.console.widgets.studies import StudyList
 from tui.main import cli
 
-PRESS = re.compile(r"[Pp]ress (\S+?)(?:, (\w+))?[.,]?\s")
+PRESS = re.compile(r"[Pp]ress (\S+?)(?:, ([A-Z]\w+))?[.,]?\s")
 """A key in the words, and the room that it is said to lead to."""
 DOES = re.compile(r"(?<!\S)([a-zA-Z]|[a-z]+\+.|f\d+) (?:opens|looks|shows|imports|chooses|follows)")
 """A key in the words, and what it is said to do."""
@@ -290,7 +290,7 @@ async def test_what_comes_and_is_no_store_is_told(tmp_path: Path) -> None:
         async with app.run_test(size=(120, 40)) as pilot:
             await settled(pilot)
             path.write_text("[/x] no store" * 20, encoding="utf-8")
-            await until(pilot, lambda: any("is no Merito store" in each for each in notices(app)))
+            await until(pilot, lambda: "is no Merito store" in (app.notice or ""))
             await enter(app, pilot, "memory")
             assert "No store is open" in on_screen(app)
 
