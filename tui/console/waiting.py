@@ -32,6 +32,8 @@ async def arrivals(stack: ExitStack, path: Path, *, own: Callable[[], bool]) -> 
 
     told = ""
     async for _ in _looks():
+        # The writer may end between the look at its lock and the question whose it was.
+        mine = own()
         try:
             store = stack.enter_context(await asyncio.to_thread(Store.open, path, mode="review"))
             break
@@ -40,7 +42,7 @@ async def arrivals(stack: ExitStack, path: Path, *, own: Callable[[], bool]) -> 
             if str(trouble) != told:
                 told = str(trouble)
                 yield Opened(None, None, None, None, notice=told)
-    notice = "" if own() else store.notice
+    notice = "" if mine or own() else store.notice
     opened = Opened(None, None, StoreLibrary(store), StoreArchive(store), notice=notice)
     yield opened
     async for begun in first_run(store, opened):
