@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.pictures]
 
 THEMES = [palette.name for palette in palettes()]
 SMALL, MIDDLE, WIDE = (80, 24), (120, 40), (200, 60)
-LOOKS = [(size, theme) for size in (SMALL, MIDDLE) for theme in THEMES] + [(WIDE, DEFAULT_THEME)]
+LOOKS = [(size, theme) for size in (SMALL, MIDDLE, WIDE) for theme in THEMES]
 
 
 @pytest.fixture(autouse=True)
