@@ -31,6 +31,9 @@ async def test_theme_and_widths_are_there_again_at_the_next_start(tmp_path: Path
         await settled(pilot)
         wide = app.screen.query_one("#queue").outer_size.width
         assert wide >= narrow + 8
+        await pilot.press("less_than_sign", "greater_than_sign", "greater_than_sign", "less_than_sign")
+        await settled(pilot)
+        assert app.screen.query_one("#queue").outer_size.width == wide
         app.action_leave()
     app = console(preferences=remembering(path))
     async with app.run_test(size=(120, 40)) as pilot:

@@ -83,6 +83,27 @@ async def test_a_remark_alone_leaves_the_state() -> None:
         assert app.library.decisions[-1].remark == "seen"
 
 
+async def test_an_approval_takes_a_remark_along() -> None:
+    app = console(room="memory")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("A")
+        await until(pilot, lambda: isinstance(app.screen, Words))
+        await pilot.press(*"checked", "enter")
+        await until(pilot, lambda: app.library.decisions)
+        last = app.library.decisions[-1]
+        assert (last.state, last.remark) == (ReviewState.APPROVED, "checked")
+
+
+async def test_the_list_is_narrowed_to_one_run() -> None:
+    app = console(run_events(40), room="memory")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: shelf(app).row_count == 20)
+        await pilot.press("l")
+        assert shelf(app).filters["run"] == shelf(app).shown[0].run
+        assert len({each.run for each in shelf(app).shown}) == 1
+
+
 async def test_many_are_marked_and_decided_about_at_once() -> None:
     app = console(room="memory")
     async with app.run_test(size=(120, 40)) as pilot:
