@@ -13,10 +13,12 @@ FORMAT_VERSION = 3
 
 
 class Polarity(StrEnum):
-    """Whether the transformation led to a confirmed answer or was the last failed direction."""
+    """Whether the transformation led to a confirmed answer or was the last failed direction; an
+    example is an answer that was right at once, kept for how this database is asked."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
+    EXAMPLE = "example"
 
 
 class ReviewState(StrEnum):
@@ -35,6 +37,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     schema_text: str
     """CREATE TABLE statements, limited to the tables that the transformation touches."""
     failed_sql: str
+    """Empty in an example."""
     status: Status
     message: str = ""
     evidence: str = ""
@@ -68,7 +71,7 @@ class MemoryEntry(msgspec.Struct, frozen=True, kw_only=True):
     failure: FailureType
     """The type of y(k-1), the attempt that the transformation started from."""
     revised_sql: str
-    """y+ of a positive entry; the attempted and failed revision of a negative one."""
+    """y+ of a positive entry or an example; the attempted and failed revision of a negative one."""
     delta: tuple[str, ...]
     """What the transformation inserted, removed, moved or replaced, one change a line."""
     outcome: Status
@@ -127,7 +130,7 @@ class ChannelRetrieval(msgspec.Struct, frozen=True, kw_only=True):
     """One polarity's retrieval, explained (merit.md, "Retrieval")."""
 
     channel: str
-    """positive, negative, or mixed (strategies with one pool)."""
+    """positive, negative, mixed (strategies with one pool), or example."""
     legal: int
     """|L|: entries that causality, review and the database rule allow."""
     typed: int

@@ -1,4 +1,4 @@
-"""Memories as two files of JSON lines, positives and negatives (MERIT, appendix D; format 3).
+"""Memories as files of JSON lines, one a polarity (MERIT, appendix D; format 3).
 
 A line is `{"entry": {...}, "reviews": [{...}, ...]}`: the entry with every decision about it, oldest
 first, so that an entry that somebody rejected stays rejected wherever it travels.
@@ -18,7 +18,11 @@ from core.errors import MeritoError
 from core.memory.entry import FORMAT_VERSION, MemoryEntry, Polarity, ReviewDecision
 from core.whole_file import whole_file
 
-FILES = {Polarity.POSITIVE: "positives.jsonl", Polarity.NEGATIVE: "negatives.jsonl"}
+FILES = {
+    Polarity.POSITIVE: "positives.jsonl",
+    Polarity.NEGATIVE: "negatives.jsonl",
+    Polarity.EXAMPLE: "examples.jsonl",
+}
 
 _FIELD = re.compile(r"(?P<what>.*?) - at `\$\.?(?P<field>[^`]*)`")
 _MEND = "Export the memories again, or correct the line."
@@ -40,7 +44,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write(folder: Path, memories: Iterable[Reviewed]) -> dict[Polarity, int]:
-    """Write both files into `folder`, replacing earlier ones, and say how many lines each has.
+    """Write the files into `folder`, replacing earlier ones, and say how many lines each has.
 
     A file is complete or not there. Raises MeritoError where the folder cannot be written.
     """
@@ -59,7 +63,7 @@ def write(folder: Path, memories: Iterable[Reviewed]) -> dict[Polarity, int]:
 
 
 def read(paths: Sequence[Path]) -> Imported:
-    """The memories of files, or of folders that hold the two files `write` makes.
+    """The memories of files, or of folders that hold the files that `write` makes.
 
     Raises MeritoError that names file, line and field of the first mistake; nothing is taken from
     files with a mistake.
@@ -146,7 +150,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             continue
         found = [path / name for name in FILES.values() if (path / name).is_file()]
         if not found:
-            problem = f"The folder {path} holds neither {' nor '.join(FILES.values())}."
+            problem = f"The folder {path} holds none of {', '.join(FILES.values())}."
             raise MeritoError(problem, "Name the files, or the folder that an export wrote.")
         yield from found
 

@@ -24,6 +24,7 @@ from core.memory.policy import Asking, Channel, RetrievalPolicy
 Mask = NDArray[np.bool_]
 
 _TYPES = {failure: number for number, failure in enumerate(FailureType)}
+_POLARITIES = {polarity: number for number, polarity in enumerate(Polarity)}
 _STATES = {state: number for number, state in enumerate(ReviewState)}
 _BY_NUMBER = tuple(ReviewState)
 
@@ -46,7 +47,7 @@ class Facts:
 
     def __init__(self) -> None:
         self._rows: dict[str, int] = {}
-        self._positive = Column(np.bool_)
+        self._polarity = Column(np.int8)
         self._reflective = Column(np.bool_)
         self._type = Column(np.int8)
         self._state = Column(np.int8)
@@ -65,7 +66,7 @@ class Facts:
     def append(self, entry: MemoryEntry, state: ReviewState) -> None:
         """Take down the next entry's facts."""
         self._rows[entry.id] = len(self._rows)
-        self._positive.append(entry.polarity is Polarity.POSITIVE)
+        self._polarity.append(_POLARITIES[entry.polarity])
         self._reflective.append(bool(entry.reflections))
         self._type.append(_TYPES[entry.failure])
         self._state.append(_STATES[state])
@@ -103,15 +104,20 @@ class Facts:
         return match
 
     def candidates(
-        self, channel: Channel, legal: Mask, failure: FailureType, policy: RetrievalPolicy
+        self,
+        channel: Channel,
+        legal: Mask,
+        failure: FailureType,
+        policy: RetrievalPolicy,
+        asking: Asking,
     ) -> Candidates:
         """C: the typed subset where the policy filters and enough memories have the type, else L."""
-        if channel.polarity is not None:
-            positive = self._positive.values
-            legal = legal & (positive if channel.polarity is Polarity.POSITIVE else ~positive)
+        legal = legal & self._of_polarities(channel.polarities)
+        if channel.same_database:
+            legal &= self.same_database(asking)
         typed = legal & self.of_type(failure)
         count = int(np.count_nonzero(typed))
-        filters = policy.filters(failure)
+        filters = channel.by_type and policy.filters(failure)
         narrowed = filters and count >= policy.type_threshold
         return Candidates(
             channel=channel,
@@ -120,6 +126,11 @@ class Facts:
             fallback=filters and not narrowed,
             mask=typed if narrowed else legal,
         )
+
+    def _of_polarities(self, polarities: frozenset[Polarity]) -> Mask:
+        numbers = [_POLARITIES[polarity] for polarity in polarities]
+        mask: Mask = np.isin(self._polarity.values, numbers)
+        return mask
 
     def _reviewed(self, asking: Asking) -> Mask:
         state = self._state.values

@@ -76,6 +76,35 @@ def negative(
     )
 
 
+def example(
+    question: Question, schema_text: str, answered: Tried, provenance: Provenance, *, confirmed: bool
+) -> MemoryEntry:
+    """The entry of an episode whose first answer was right: no transition, but how it is done.
+
+    Raises MeritoError where the answer is not correct.
+    """
+    if answered.status is not Status.CORRECT:
+        raise MeritoError(f"An example needs a correct answer, not {answered.status}.")
+    return MemoryEntry(
+        id=memory_id(provenance.run, provenance.position, Polarity.EXAMPLE, "", answered.sql),
+        polarity=Polarity.EXAMPLE,
+        context=Context(
+            question=question.text,
+            database=question.database,
+            schema_text=touched_schema(schema_text, answered.sql),
+            failed_sql="",
+            status=answered.status,
+            evidence=question.evidence,
+        ),
+        failure=FailureType.UNKNOWN,
+        revised_sql=answered.sql,
+        delta=(),
+        outcome=answered.status,
+        provenance=provenance,
+        confirmed=confirmed,
+    )
+
+
 def memory_id(run: str, position: int, polarity: Polarity, failed_sql: str, revised_sql: str) -> str:
     """`m-` and 12 hexadecimal digits: the same transition at the same place gives the same id."""
     key = "\x1f".join((run, str(position), polarity.value, failed_sql, revised_sql))

@@ -19,9 +19,15 @@ class Channel(msgspec.Struct, frozen=True):
     """One pool that is ranked by itself."""
 
     name: str
-    polarity: Polarity | None
-    """None takes both."""
+    polarities: frozenset[Polarity]
     quota: int
+    by_type: bool = True
+    """Whether the policy's type filter narrows it."""
+    same_database: bool = False
+    """Only memories of the asker's database, whatever the policy says."""
+
+
+_LESSONS = frozenset({Polarity.POSITIVE, Polarity.NEGATIVE})
 
 
 class RetrievalPolicy(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,21 +55,31 @@ class RetrievalPolicy(msgspec.Struct, frozen=True, kw_only=True):
     random_seed: int = 0
     with_reflections: bool = False
     """Only entries that carry reflections (Reflexion)."""
+    examples: int = 0
+    """Confirmed answers of the same database, shown as they are: of repaired episodes, and of those
+    that were right at once, which are remembered for it."""
     explained: int = 10
     """Candidates recorded of each channel, at least those taken."""
 
     @property
     def channels(self) -> tuple[Channel, ...]:
         """The pools to rank, in the prompt's order; one with quota 0 is left out."""
-        channels = (
-            (Channel("mixed", None, self.mixed_quota),)
+        lessons = (
+            (Channel("mixed", _LESSONS, self.mixed_quota),)
             if self.mixed
             else (
-                Channel("positive", Polarity.POSITIVE, self.positives),
-                Channel("negative", Polarity.NEGATIVE, self.negatives),
+                Channel("positive", frozenset({Polarity.POSITIVE}), self.positives),
+                Channel("negative", frozenset({Polarity.NEGATIVE}), self.negatives),
             )
         )
-        return tuple(channel for channel in channels if channel.quota > 0)
+        examples = Channel(
+            "example",
+            frozenset({Polarity.POSITIVE, Polarity.EXAMPLE}),
+            self.examples,
+            by_type=False,
+            same_database=True,
+        )
+        return tuple(channel for channel in (*lessons, examples) if channel.quota > 0)
 
     def filters(self, failure: FailureType) -> bool:
         """Whether the pool shrinks to this failure type, if enough memories have it."""

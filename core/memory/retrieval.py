@@ -119,7 +119,7 @@ class MemoryIndex:
         with self._lock:
             legal = self._facts.legal(asking, policy)
             found = [
-                self._facts.candidates(channel, legal, query.failure, policy)
+                self._facts.candidates(channel, legal, query.failure, policy, asking)
                 for channel in policy.channels
             ]
             pools = self._scored(found, query, asking, policy, vector)

@@ -39,6 +39,8 @@ class RetrievalQuery(msgspec.Struct, frozen=True, kw_only=True):
 def dense_memory_text(entry: MemoryEntry) -> str:
     """What the encoder reads of a memory. The schema stands last, so that a cut takes it first."""
     context = entry.context
+    if entry.polarity is Polarity.EXAMPLE:
+        return _lines(context.question, normalised(entry.revised_sql), context.schema_text)
     return _lines(
         context.question,
         context.status.value,
@@ -54,6 +56,8 @@ def dense_memory_text(entry: MemoryEntry) -> str:
 def lexical_memory_text(entry: MemoryEntry) -> str:
     """What BM25 reads of a memory; the successful SQL stands in it where there is one."""
     context = entry.context
+    if entry.polarity is Polarity.EXAMPLE:
+        return _lines(context.question, entry.revised_sql)
     return _lines(
         context.question,
         context.failed_sql,

@@ -17,6 +17,7 @@ from core.prompts.memories import (
     Attempt,
     attempt_list,
     bullets,
+    example_list,
     experience_block,
     lesson_list,
     one_line,
@@ -78,6 +79,7 @@ class Prompts:
         *,
         hints: Sequence[Hint] = (),
         lessons: Sequence[MemoryEntry] = (),
+        examples: Sequence[MemoryEntry] = (),
         remarks: Sequence[str] = (),
         database: str = "",
     ) -> Prompt:
@@ -92,6 +94,7 @@ class Prompts:
             "facts": bullets(hint.text for hint in hints),
             "remarks": bullets(remarks),
             "lessons": lesson_list(self._templates, lessons, database),
+            "examples": example_list(self._templates, examples),
         }
         if not any(notes.values()):
             return Prompt(initial.messages, initial.template, "fresh")

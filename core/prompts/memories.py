@@ -148,6 +148,20 @@ def lesson_list(templates: Templates, lessons: Sequence[MemoryEntry], database: 
     return "\n".join(told)
 
 
+def example_list(templates: Templates, examples: Sequence[MemoryEntry]) -> str:
+    """Questions with their right answers, the most similar last: next to where the answer goes."""
+    return "\n".join(
+        templates["example"].fill(
+            {
+                "number": str(number),
+                "question": one_line(entry.context.question),
+                "sql": one_line(entry.revised_sql),
+            }
+        )
+        for number, entry in enumerate(reversed(examples), 1)
+    )
+
+
 def bullets(sentences: Iterable[str]) -> str:
     """Each sentence once, one a line, in the order in which they were found; empty ones left out.
     Spaces stay as they are: they may be what tells two stored values apart."""

@@ -46,7 +46,7 @@ FORMS: dict[str, Form] = {
         "experience status failure message schema question attempts", f"{_EPISODE_OPTIONAL} reflections"
     ),
     "turn": _form("status failure message", f"{_EPISODE_OPTIONAL} experience reflections"),
-    "notes": _form("facts lessons", "version remarks"),
+    "notes": _form("facts lessons", "version remarks examples"),
     "reflection": _form("schema question failure attempts", "version evidence"),
     # The block of memories, by what the strategy remembers.
     "experience-dual": _form("positives negatives"),
@@ -61,6 +61,7 @@ FORMS: dict[str, Form] = {
     "attempt-outcome": _form("number sql status message", "failure remark"),
     "lesson-positive": _form("delta", "where question failure trouble sql"),
     "lesson-negative": _form("delta", "where question failure trouble sql"),
+    "example": _form("question sql", "number"),
 }
 """Every template there is, by the name of its file without `.txt`."""
 

@@ -92,9 +92,8 @@ class Episode:
         """The event that makes the episode final."""
         history = self.history
         outcome = self._outcome()
-        teaches = outcome in (EpisodeOutcome.REPAIRED, EpisodeOutcome.CORRECTED, EpisodeOutcome.FAILED)
         memory = None
-        if teaches and self.equipment.strategy.learns and history.repairs > 0:
+        if self._teaches(outcome):
             memory = entry_of(self.equipment, history)
             if memory is not None:
                 memory = await self.equipment.experience.encoded(memory)
@@ -107,6 +106,15 @@ class Episode:
             note=note,
             seconds=time.monotonic() - self._began,
         )
+
+    def _teaches(self, outcome: EpisodeOutcome) -> bool:
+        policy = self.equipment.strategy.retrieval
+        if policy is None:
+            return False
+        if outcome is EpisodeOutcome.RIGHT_AT_ONCE:
+            return policy.examples > 0
+        ended = (EpisodeOutcome.REPAIRED, EpisodeOutcome.CORRECTED, EpisodeOutcome.FAILED)
+        return outcome in ended and self.history.repairs > 0
 
     def _outcome(self) -> EpisodeOutcome:
         history = self.history
@@ -182,7 +190,7 @@ class Episode:
 
     def _sampling(self, attempt: int) -> Sampling:
         strategy, settings = self.equipment.strategy, self.equipment.settings
-        if strategy.temperature == 0.0:
+        if strategy.temperature == 0.0 or (strategy.greedy_first and attempt == 1):
             return GREEDY
         temperature = strategy.temperature
         if strategy.warmer_after_repeat:

@@ -25,6 +25,7 @@ async def hints_for_attempt(equipment: Equipment, history: History) -> list[Hint
         Execution(outcome=result.outcome, columns=result.columns, rows=result.rows, error=result.error),
         equipment.schema(database),
         lookup_in(equipment.sandbox, equipment.folder.path(database)),
+        question=history.question.text if last.attempt == 0 else "",
         attempt=last.attempt,
     )
     known = {hint.text for hint in history.hints}

@@ -1,9 +1,10 @@
-"""What a finished episode teaches: at most one entry, from its last transition (MERIT, section 3.2)."""
+"""What a finished episode teaches: at most one entry, from its last transition (MERIT, section 3.2),
+or from an answer that was right at once, for strategies that show examples."""
 
 from __future__ import annotations
 
 from core.memory.entry import MemoryEntry, Provenance
-from core.memory.making import Tried, negative, positive
+from core.memory.making import Tried, example, negative, positive
 from core.repair.equipment import Equipment
 from core.repair.history import History
 from core.run.events import AttemptJudged
@@ -12,11 +13,13 @@ from core.run.events import AttemptJudged
 def entry_of(equipment: Equipment, history: History) -> MemoryEntry | None:
     """The entry of an episode that ended: y(k-1) -> y(k), positive where y(k) is correct.
 
-    None where the last transition changes nothing that could be shown: an answer without SQL.
+    An answer that was right at once becomes an example. None where there is nothing that could be
+    shown: an answer without SQL.
     """
-    before, after = history.attempts[-2], history.attempts[-1]
+    after = history.attempts[-1]
     if not after.sql:
         return None
+    before = history.attempts[-2] if history.repairs else after
     provenance = Provenance(
         run=equipment.stamp.run,
         position=history.position,
@@ -29,6 +32,14 @@ def entry_of(equipment: Equipment, history: History) -> MemoryEntry | None:
         regime=equipment.regime.name,
         judge=after.judge,
     )
+    if not history.repairs:
+        return example(
+            history.question,
+            equipment.schema_text(history.question),
+            _tried(after),
+            provenance,
+            confirmed=equipment.regime.confirms,
+        )
     make = positive if history.solved else negative
     return make(
         history.question,

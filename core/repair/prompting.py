@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.feedback.verdict import FailureType
+from core.memory.entry import MemoryEntry
 from core.prompts.layout import Prompt
 from core.prompts.memories import Attempt, Experience
 from core.question import Question
@@ -45,12 +46,15 @@ def _afresh(equipment: Equipment, history: History) -> Prompt:
     """A draft from the initial prompt; what was learned from the failures goes in as facts."""
     question = history.question
     retrieved = history.retrieved.get(history.last.attempt + 1)
+    taken = _taken(retrieved) if retrieved else {}
+    examples = taken.pop("example", ())
     return equipment.prompts.fresh(
         question.text,
-        equipment.schema_text(question),
+        equipment.schema_text(question, values=equipment.strategy.values),
         question.evidence,
         hints=history.hints,
-        lessons=retrieved.entries if retrieved else (),
+        lessons=[entry for channel in taken.values() for entry in channel if entry not in examples],
+        examples=examples,
         remarks=[attempt.remark for attempt in history.attempts if attempt.remark],
         database=question.database,
     )
@@ -82,13 +86,18 @@ def _experience(retrieved: MemoriesRetrieved | None, *, reflective: bool) -> Exp
         return Experience()
     if reflective:
         return Experience(reflective=retrieved.entries)
-    by_id = {entry.id: entry for entry in retrieved.entries}
-    taken = {
-        channel.channel: tuple(by_id[each.id] for each in channel.candidates[: channel.taken])
-        for channel in retrieved.retrieval.channels
-    }
+    taken = _taken(retrieved)
     return Experience(
         positives=taken.get("positive", ()),
         negatives=taken.get("negative", ()),
         mixed=taken.get("mixed", ()),
     )
+
+
+def _taken(retrieved: MemoriesRetrieved) -> dict[str, tuple[MemoryEntry, ...]]:
+    """What each channel gave to the prompt, best first."""
+    by_id = {entry.id: entry for entry in retrieved.entries}
+    return {
+        channel.channel: tuple(by_id[each.id] for each in channel.candidates[: channel.taken])
+        for channel in retrieved.retrieval.channels
+    }

@@ -34,6 +34,10 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """How memories stand in a repair prompt."""
     reflects: bool = False
     """One reflection after every failed attempt, the last included."""
+    values: bool = False
+    """A fresh draft's schema tells some stored values of each column."""
+    greedy_first: bool = False
+    """The first repair is the most likely draft: its prompt says more than the initial one did."""
     hints: bool = False
     """Schema hints worked out from each failure."""
     refuses_same_rows: bool = False
@@ -78,7 +82,9 @@ MERITO = Strategy(
     asks="afresh",
     temperature=0.8,
     top_p=0.95,
-    retrieval=RetrievalPolicy(databases="same-first"),
+    retrieval=RetrievalPolicy(databases="same-first", examples=3),
+    values=True,
+    greedy_first=True,
     hints=True,
     refuses_same_rows=True,
     warmer_after_repeat=True,
@@ -89,6 +95,20 @@ STRATEGIES: dict[str, Strategy] = {
     for row in (
         MERITO,
         _but(MERITO, "merito-no-hints", "merito without schema hints.", hints=False),
+        _but(
+            MERITO,
+            "merito-no-examples",
+            "merito without right answers to other questions.",
+            retrieval=RetrievalPolicy(databases="same-first"),
+        ),
+        _but(
+            MERITO,
+            "merito-no-lessons",
+            "merito without the changes that worked or failed elsewhere.",
+            retrieval=RetrievalPolicy(databases="same-first", examples=3, positives=0, negatives=0),
+        ),
+        _but(MERITO, "merito-no-values", "merito without stored values in the schema.", values=False),
+        _but(MERITO, "merito-no-greedy", "merito whose first repair is sampled.", greedy_first=False),
         _but(MERITO, "merito-no-memory", "merito without memory.", retrieval=None),
         _but(
             MERITO,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from core.database.rows import Execution, Outcome
 from core.database.sandbox import Caps, Sandbox
+from core.database.schema import Column
 from core.repair.hints.failed import Comparison, Failed
 from core.repair.hints.naming import shown
 
@@ -80,7 +81,7 @@ async def compared_values(failed: Failed, look_up: Lookup) -> AsyncIterator[Fact
 def _empty(stored: Sequence[Comparison]) -> str:
     if not stored:
         return "A query tried before found no rows."
-    values = " and ".join(f"{_place(each)} does hold {_written(each.value)}" for each in stored)
+    values = " and ".join(f"{_place(each)} does hold {written(each.value)}" for each in stored)
     return f"A query tried before found no rows, although {values}."
 
 
@@ -88,8 +89,8 @@ async def _holds(comparison: Comparison, look_up: Lookup) -> bool:
     """Whether some row satisfies the comparison by itself; True also where that cannot be told."""
     operator = "LIKE" if comparison.operator == "LIKE" else "="
     found = await look_up(
-        f"SELECT 1 FROM {_sql(comparison.table.name)} WHERE {_sql(comparison.column.name)}"
-        f" {operator} {_literal(comparison.value)} LIMIT 1"
+        f"SELECT 1 FROM {quoted_name(comparison.table.name)}"
+        f" WHERE {quoted_name(comparison.column.name)} {operator} {literal(comparison.value)} LIMIT 1"
     )
     return bool(found.rows) or found.outcome is not Outcome.OK
 
@@ -99,19 +100,19 @@ async def _absent(comparison: Comparison, failed: Failed, look_up: Lookup) -> As
     value = str(comparison.value)
     value = value.strip("%") if comparison.operator == "LIKE" else value
     held = await _distinct(comparison, look_up)
-    place, written = _place(comparison), _written(value)
+    place, text = _place(comparison), written(value)
     elsewhere = await _elsewhere(value, comparison, failed, look_up)
     for target in _referred(comparison):
         yield "reference", f"{place} refers to {target}."
     near = _near(value, [each for each in held if isinstance(each, str)])
     if near:
-        yield "value", f"{place} has no {written}; nearest in it: {_list(near)}."
+        yield "value", f"{place} has no {text}; nearest in it: {_list(near)}."
     elif misfit := _misfit(comparison, value, held):
         yield misfit
     elif held and not elsewhere:
-        yield "value", f"{place} has no {written}; it holds {_list(held[:4])}."
+        yield "value", f"{place} has no {text}; it holds {_list(held[:4])}."
     if elsewhere:
-        yield "value-elsewhere", f"{written} is not in {place} but in {', '.join(elsewhere)}."
+        yield "value-elsewhere", f"{text} is not in {place} but in {', '.join(elsewhere)}."
 
 
 async def _other_kind(comparison: Comparison, look_up: Lookup) -> AsyncIterator[Fact]:
@@ -137,11 +138,11 @@ async def _other_kind(comparison: Comparison, look_up: Lookup) -> AsyncIterator[
 
 def _misfit(comparison: Comparison, value: str, held: Sequence[object]) -> Fact | None:
     """A text against numbers, or a date against dates that are written in another way."""
-    place, written = _place(comparison), _written(value)
+    place, text = _place(comparison), written(value)
     if held and not _NUMBER.match(value) and all(isinstance(each, int | float) for each in held):
-        return "type", f"{place} holds numbers such as {_list(held[:3])}, not {written}."
+        return "type", f"{place} holds numbers such as {_list(held[:3])}, not {text}."
     if held and _DATE.search(value) and _shape(value) not in {_shape(str(each)) for each in held}:
-        return "date", f"{place} is written like {_list(held[:2])}, not like {written}."
+        return "date", f"{place} is written like {_list(held[:2])}, not like {text}."
     return None
 
 
@@ -149,10 +150,10 @@ async def _distinct(
     comparison: Comparison, look_up: Lookup, most: int = DISTINCT_VALUES
 ) -> list[object]:
     """Different values of the compared column, NULL left out."""
-    column = _sql(comparison.column.name)
+    column = quoted_name(comparison.column.name)
     found = await look_up(
         f"SELECT DISTINCT {column} FROM"
-        f" (SELECT {column} FROM {_sql(comparison.table.name)} LIMIT {SCANNED_ROWS})"
+        f" (SELECT {column} FROM {quoted_name(comparison.table.name)} LIMIT {SCANNED_ROWS})"
         f" WHERE {column} IS NOT NULL LIMIT {most}"
     )
     return [row[0] for row in found.rows] if found.outcome is Outcome.OK else []
@@ -167,13 +168,14 @@ async def _elsewhere(value: str, comparison: Comparison, failed: Failed, look_up
         for table in tables
         if not table.is_view
         for column in table.columns
-        if _TEXT_TYPE.search(column.type) and (table.name, column.name) != _names(comparison)
+        if text_column(column) and (table.name, column.name) != _names(comparison)
     ][:COLUMNS_SEARCHED]
     if not places or not value.strip():
         return []
     searches = (
-        f"SELECT {number} WHERE EXISTS (SELECT 1 FROM (SELECT {_sql(column.name)} AS v"
-        f" FROM {_sql(table.name)} LIMIT {SCANNED_ROWS}) WHERE v = {_literal(value)} COLLATE NOCASE)"
+        f"SELECT {number} WHERE EXISTS (SELECT 1 FROM (SELECT {quoted_name(column.name)} AS v"
+        f" FROM {quoted_name(table.name)} LIMIT {SCANNED_ROWS})"
+        f" WHERE v = {literal(value)} COLLATE NOCASE)"
         for number, (table, column) in enumerate(places)
     )
     found = await look_up(" UNION ALL ".join(searches))
@@ -219,6 +221,11 @@ def _shape(text: str) -> str:
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", text.strip()))
 
 
+def text_column(column: Column) -> bool:
+    """Whether texts may be kept in it, by its declared type."""
+    return bool(_TEXT_TYPE.search(column.type))
+
+
 def _names(comparison: Comparison) -> tuple[str, str]:
     return comparison.table.name, comparison.column.name
 
@@ -228,22 +235,24 @@ def _place(comparison: Comparison) -> str:
 
 
 def _list(values: Sequence[object]) -> str:
-    return ", ".join(_written(each) for each in values)
+    return ", ".join(written(each) for each in values)
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
     """A value as SQL writes it, cut where it is long."""
     if isinstance(value, bytes):
         return "a blob"
     if not isinstance(value, str):
         return f"{value:g}" if isinstance(value, float) else str(value)
     text = value if len(value) <= VALUE_CHARACTERS else f"{value[:VALUE_CHARACTERS]}…"
-    return _literal(text)
+    return literal(text)
 
 
-def _literal(value: object) -> str:
+def literal(value: object) -> str:
+    """A text constant."""
     return "'" + str(value).replace("\0", "").replace("'", "''") + "'"
 
 
-def _sql(name: str) -> str:
+def quoted_name(name: str) -> str:
+    """A name in SQL, whatever it holds."""
     return '"' + name.replace('"', '""') + '"'

@@ -11,8 +11,8 @@ import re
 from typing import Any, NamedTuple
 
 from core.feedback.verdict import FailureType
-from core.memory.entry import MemoryEntry, Polarity, ReviewState
-from core.memory.policy import Asking, RetrievalPolicy
+from core.memory.entry import MemoryEntry, ReviewState
+from core.memory.policy import Asking, Channel, RetrievalPolicy
 from core.memory.texts import RetrievalQuery, lexical_memory_text
 
 WORD = re.compile(r"[a-z0-9_]+")
@@ -56,9 +56,14 @@ def is_legal(number: int, stored: Stored, asking: Asking) -> bool:
     return stored.state is ReviewState.APPROVED
 
 
+def is_at_home(entry: MemoryEntry, asking: Asking) -> bool:
+    """Whether it was learned on the asker's database."""
+    return entry.context.database.casefold() == asking.database.casefold()
+
+
 def is_wanted(entry: MemoryEntry, asking: Asking, policy: RetrievalPolicy) -> bool:
     """The strategy's own rules about whose memories it reads."""
-    same_database = entry.context.database.casefold() == asking.database.casefold()
+    same_database = is_at_home(entry, asking)
     if policy.databases == "same" and not same_database:
         return False
     if policy.databases == "other" and same_database:
@@ -96,7 +101,7 @@ def ranked(
     query_vector: Any,
     asking: Asking,
     policy: RetrievalPolicy,
-    polarity: Polarity | None,
+    channel: Channel,
 ) -> tuple[int, int, bool, list[Placed]]:
     """|L|, |T|, whether the type filter fell back, and C in order."""
     legal = [
@@ -104,7 +109,8 @@ def ranked(
         for number, stored in enumerate(memories)
         if is_legal(number, stored, asking)
         and is_wanted(stored.entry, asking, policy)
-        and polarity in (None, stored.entry.polarity)
+        and stored.entry.polarity in channel.polarities
+        and (not channel.same_database or is_at_home(stored.entry, asking))
     ]
     typed = [stored for stored in legal if stored.entry.failure is query.failure]
     reliable = query.failure in (
@@ -112,7 +118,7 @@ def ranked(
         FailureType.SCHEMA_LINKING,
         FailureType.EXECUTION,
     )
-    filters = policy.type_filter and (reliable or not policy.reliability)
+    filters = channel.by_type and policy.type_filter and (reliable or not policy.reliability)
     enough = len(typed) >= policy.type_threshold
     pool = typed if filters and enough else legal
     dense = [
@@ -132,10 +138,7 @@ def ranked(
         score = policy.dense_weight * dn + policy.lexical_weight * bn
         if policy.reliability and not reliable and match:
             score = score + policy.reliability_bonus
-        first = (
-            policy.databases == "same-first"
-            and stored.entry.context.database.casefold() == asking.database.casefold()
-        )
+        first = policy.databases == "same-first" and is_at_home(stored.entry, asking)
         order = (not first, -score, -d, -b, not match, stored.entry.id)
         placed.append((order, Placed(stored.entry.id, score, d, dn, b, bn, match)))
     return len(legal), len(typed), filters and not enough, [item for _, item in sorted(placed)]

@@ -79,6 +79,8 @@ POLICIES = {
     "reflexion": RetrievalPolicy(
         mixed=True, mixed_quota=3, lexical=False, type_filter=False, with_reflections=True
     ),
+    "lessons and examples": RetrievalPolicy(databases="same-first", examples=3),
+    "examples alone": RetrievalPolicy(positives=0, negatives=0, examples=2, reliability=True),
     "nothing but ties": RetrievalPolicy(
         dense_weight=0.0, lexical=False, type_filter=False, positives=1, explained=1
     ),
@@ -118,9 +120,7 @@ def test_ranking_scores_and_pools_equal_the_reference(
     shown: list[str] = []
     assert len(recalled.retrieval.channels) == len(policy.channels)
     for wanted, channel in zip(policy.channels, recalled.retrieval.channels, strict=True):
-        legal, typed, fallback, expected = ranked(
-            stored, query, query_vector, asking, policy, wanted.polarity
-        )
+        legal, typed, fallback, expected = ranked(stored, query, query_vector, asking, policy, wanted)
         assert (channel.channel, channel.legal, channel.typed) == (wanted.name, legal, typed)
         assert (channel.fallback, channel.pool) == (fallback, len(expected))
         assert channel.taken == min(wanted.quota, len(expected))
@@ -156,7 +156,7 @@ def test_terms_of_many_documents_score_as_in_the_reference() -> None:
         asking = Asking(run="run-1", position=position, source_key="", database="concert")
         recalled = index.retrieve(query, asking, RetrievalPolicy(), VECTOR, explain=True)
         *_, expected = ranked(
-            stored, query, VECTOR.values, asking, RetrievalPolicy(), Polarity.POSITIVE
+            stored, query, VECTOR.values, asking, RetrievalPolicy(), RetrievalPolicy().channels[0]
         )
         candidates = recalled.retrieval.channels[0].candidates
         assert [(c.id, c.score, c.bm25) for c in candidates] == [

@@ -359,6 +359,7 @@ def test_nothing_takes_the_gold() -> None:
         "execution",
         "schema",
         "look_up",
+        "question",
         "attempt",
     ]
     assert list(inspect.signature(lookup_in).parameters) == ["sandbox", "database", "seconds"]

@@ -52,6 +52,31 @@ async def test_a_right_first_sql_ends_the_episode_and_teaches_nothing(tmp_path: 
     assert events[-1].reason == "finished"
 
 
+async def test_an_answer_that_was_right_at_once_is_an_example_where_examples_are_shown(
+    tmp_path: Path,
+) -> None:
+    events = await played(tmp_path, [RIGHT, WRONG, RIGHT], 2, strategy="merito")
+    first, second = of(EpisodeEnded, events)
+    example = first.memory
+    assert first.outcome is EpisodeOutcome.RIGHT_AT_ONCE
+    assert (example.polarity, example.context.failed_sql) == (Polarity.EXAMPLE, "")
+    assert example.revised_sql == RIGHT
+    assert example.confirmed
+    draft = of(PromptSent, events)[-1].messages[0].content
+    assert f"Question: {example.context.question}\n<answer>{RIGHT}</answer>" in draft
+    assert second.memory.polarity is Polarity.POSITIVE
+
+
+async def test_an_example_stays_on_its_database_and_a_shown_one_is_no_lesson_too(
+    tmp_path: Path,
+) -> None:
+    events = await played(tmp_path, [WRONG, RIGHT, WRONG, RIGHT], 2, strategy="merito")
+    recalled = of(MemoriesRetrieved, events)[-1]
+    assert [channel.taken for channel in recalled.retrieval.channels] == [1, 0, 1]
+    draft = of(PromptSent, events)[-1].messages[0].content
+    assert draft.count(recalled.entries[0].context.question) == 1
+
+
 async def test_a_repair_teaches_its_last_transition(tmp_path: Path) -> None:
     events = await played(tmp_path, [BROKEN, WRONG, RIGHT])
     (ended,) = of(EpisodeEnded, events)
@@ -177,7 +202,13 @@ async def test_merito_puts_hints_and_not_the_failed_sql_into_its_drafts(tmp_path
     sent = draft.messages[0].content
     assert all(hint.text in sent for hint in draft.hints)
     assert "fsh FROM" not in sent
-    assert draft.sampling.temperature == 0.8
+    assert "-- name: for example 'Alba', 'Brisa', 'Coral'" in sent
+    assert "for example" not in first.messages[0].content
+
+
+async def test_meritos_first_draft_is_greedy_and_later_ones_are_sampled(tmp_path: Path) -> None:
+    events = await played(tmp_path, [WRONG, BROKEN, RIGHT], strategy="merito")
+    assert [sent.sampling.temperature for sent in of(PromptSent, events)] == [0.0, 0.0, 0.8]
 
 
 MARKER = "GOLDMARKER7731"
