@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from core.feedback.verdict import Status
-from core.memory.entry import MemoryEntry, Polarity
+from core.memory.entry import MemoryEntry
 from core.run.events import (
     AnswerWritten,
     AnyEvent,
@@ -35,6 +35,7 @@ from core.run.figures import Figures
 from tui.view.difference import change_words
 from tui.view.judging import KIND_WORDS
 from tui.view.legible import cell_text, one_line
+from tui.view.polarity import POLARITY_WORDS, change_of
 from tui.view.run_view import RunView
 from tui.view.selection_words import selection_words
 from tui.view.summary import duration, model_words, summary
@@ -153,10 +154,9 @@ def _memories(view: RunView, event: MemoriesRetrieved) -> Iterator[str]:
 
 
 def _memory_words(entry: MemoryEntry) -> str:
-    what = "; ".join(entry.delta) or f"{entry.context.failed_sql} -> {entry.revised_sql}"
-    verb = "that this worked" if entry.polarity is Polarity.POSITIVE else "that this failed"
+    remembered = POLARITY_WORDS[entry.polarity].remembered
     source = f"question {entry.provenance.position + 1}, {entry.context.database}"
-    return f"{verb} ({one_line(source, 100)}): {one_line(what, 240)}"
+    return f"{remembered} ({one_line(source, 100)}): {one_line(change_of(entry), 240)}"
 
 
 def _score_words(ranked: Any) -> str:
@@ -255,8 +255,9 @@ def _episode_ended(_view: RunView, event: EpisodeEnded) -> Iterator[str]:
     note = f": {one_line(event.note, 300)}" if event.note else ""
     yield f"{words}{note}, after {duration(event.seconds)}"
     if event.memory is not None:
+        kind = POLARITY_WORDS[event.memory.polarity].kind
         state = "" if event.memory.confirmed else ", unconfirmed, so it waits for review"
-        yield f"learned a {event.memory.polarity.value} memory ({event.memory.id}{state})"
+        yield f"learned {kind} ({event.memory.id}{state})"
 
 
 def _run_ended(_view: RunView, event: RunEnded) -> Iterator[str]:

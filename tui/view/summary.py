@@ -85,9 +85,10 @@ def _calls(figures: Figures) -> str:
 
 
 def _learned(figures: Figures) -> str:
+    examples = figures.memories(Polarity.EXAMPLE)
     words = (
         f"{figures.memories(Polarity.POSITIVE):,} positive, "
         f"{figures.memories(Polarity.NEGATIVE):,} negative memories"
-    )
+    ) + (f", {examples:,} examples" if examples else "")
     pending = sum(state is ReviewState.PENDING for _, state in figures.learned.values())
     return words + (f", {pending:,} of them wait for review" if pending else "")

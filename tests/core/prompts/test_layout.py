@@ -277,7 +277,7 @@ class TestNothingElseGetsIn:
     def test_no_builder_and_no_struct_has_a_place_for_gold(self) -> None:
         allowed = {
             "self", "question", "schema_text", "evidence", "attempts", "layout", "shows", "hints",
-            "lessons", "remarks", "database",
+            "lessons", "examples", "remarks", "database",
         }  # fmt: skip
         for name in ("initial", "repair", "fresh", "reflection"):
             assert set(inspect.signature(getattr(Prompts, name)).parameters) <= allowed

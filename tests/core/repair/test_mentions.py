@@ -16,7 +16,8 @@ from core.repair.hints.mentions import MOST_MENTIONS, mentioned_values
 TABLES = """
 CREATE TABLE singer (id INTEGER PRIMARY KEY, name TEXT, country TEXT, age TEXT);
 CREATE TABLE city (name TEXT, "in" TEXT);
-INSERT INTO singer VALUES (1, 'Ana', 'France', '32'), (2, 'O''Hara', 'usa', 'x'), (3, 'The', 'Peru', 'y');
+INSERT INTO singer VALUES (1, 'Ana', 'France', '32'), (2, 'O''Hara', 'usa', 'x');
+INSERT INTO singer VALUES (3, 'The', 'Peru', 'y');
 INSERT INTO city VALUES ('New York', 'usa'), ('York', 'uk'), ('Ana', 'brazil');
 """
 

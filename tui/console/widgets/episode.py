@@ -29,6 +29,7 @@ from tui.console.widgets.paper import Block, Paper
 from tui.console.widgets.queue import STATE_STYLES
 from tui.view.episode_view import AttemptView, EpisodeView
 from tui.view.legible import legible, one_line
+from tui.view.polarity import POLARITY_WORDS
 from tui.view.states import OUTCOMES, SIGNS, State
 from tui.view.summary import duration
 
@@ -219,12 +220,12 @@ def _ending(episode: EpisodeView, width: int) -> Sequence[Line]:
     if episode.note:
         lines.append(line(one_line(episode.note, 600), indent=2))
     if episode.learned is not None:
-        sign = "+" if episode.learned.polarity.value == "positive" else "-"
+        told = POLARITY_WORDS[episode.learned.polarity]
         lines.append(
             line(
                 ("learned ", QUIET),
-                (f"{sign} ", ACCENT),
-                f"{episode.learned.polarity.value} memory ",
+                (f"{told.sign} ", ACCENT),
+                f"{told.kind} ",
                 (episode.learned.id, QUIET),
                 indent=2,
             )

@@ -191,10 +191,12 @@ def _cached(figures: Figures) -> Content:
 
 def _memories(figures: Figures) -> Content:
     pending = sum(state is ReviewState.PENDING for _, state in figures.learned.values())
+    examples = figures.memories(Polarity.EXAMPLE)
     return ink(
         ("learned ", QUIET),
         (f"+{figures.memories(Polarity.POSITIVE):,}", GOOD),
         " ",
         (f"-{figures.memories(Polarity.NEGATIVE):,}", BAD),
+        (f" ={examples:,}", ACCENT) if examples else "",
         (f", {pending:,} to review", WARN) if pending else "",
     )

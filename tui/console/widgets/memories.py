@@ -28,6 +28,7 @@ from tui.console.widgets.selection import drafted_blocks
 from tui.view.difference import changes
 from tui.view.episode_view import AttemptView
 from tui.view.legible import one_line
+from tui.view.polarity import POLARITY_WORDS
 
 SELECTION = "selection of the first SQL"
 _LEFT_OUT = 5
@@ -153,6 +154,9 @@ def _origin(ranked: RankedEntry, entry: MemoryEntry | None) -> str:
 
 def transition(entry: MemoryEntry, indent: int) -> list[Line]:
     """What was tried and what it became: the new SQL with its difference, then the delta in words."""
+    if entry.polarity is Polarity.EXAMPLE:
+        right = line((POLARITY_WORDS[entry.polarity].became, GOOD), (":", QUIET), indent=indent)
+        return [right, *sql_lines(entry.revised_sql, (), indent + 2)]
     arrow = ("worked", GOOD) if entry.polarity is Polarity.POSITIVE else ("failed", BAD)
     made = changes(entry.context.failed_sql, entry.revised_sql)
     lines = [line(arrow, (" instead of the SQL that failed:", QUIET), indent=indent)]

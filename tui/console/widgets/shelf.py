@@ -22,6 +22,7 @@ STATE_SIGNS: dict[ReviewState, tuple[str, str]] = {
 POLARITY_SIGNS: dict[Polarity, tuple[str, str]] = {
     Polarity.POSITIVE: ("+", GOOD),
     Polarity.NEGATIVE: ("-", BAD),
+    Polarity.EXAMPLE: ("=", ACCENT),
 }
 STALE = "stale"
 WAITING = "to review"

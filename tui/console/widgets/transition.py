@@ -23,6 +23,7 @@ from tui.console.ink import (
 from tui.view.alignment import Pair, aligned
 from tui.view.difference import Change, changes
 from tui.view.legible import one_line
+from tui.view.polarity import POLARITY_WORDS
 
 SIDE_BY_SIDE = 92
 """The least width in cells at which two columns can be read."""
@@ -33,8 +34,10 @@ _DELTA = 20
 
 def transition_lines(entry: MemoryEntry, width: int) -> Sequence[Line]:
     """The change as a block: heading, both texts, and the delta in words."""
-    good = entry.polarity is Polarity.POSITIVE
-    became = ("worked", GOOD) if good else ("failed too", BAD)
+    ink_of_it = BAD if entry.polarity is Polarity.NEGATIVE else GOOD
+    became = (POLARITY_WORDS[entry.polarity].became, ink_of_it)
+    if entry.polarity is Polarity.EXAMPLE:
+        return [rule((became[0], f"{GOOD} bold"), width=width), *sql_lines(entry.revised_sql), BLANK]
     pairs = aligned(entry.context.failed_sql, entry.revised_sql)
     wide = width >= SIDE_BY_SIDE
     drawn = _columns(pairs, width, became) if wide else _unified(pairs, width, became)
