@@ -77,32 +77,33 @@ class Prompts:
         schema_text: str,
         evidence: str = "",
         *,
+        values: Sequence[str] = (),
         hints: Sequence[Hint] = (),
         lessons: Sequence[MemoryEntry] = (),
         examples: Sequence[MemoryEntry] = (),
         remarks: Sequence[str] = (),
         database: str = "",
     ) -> Prompt:
-        """The initial prompt, and below it what earlier attempts taught as notes; their SQL stays
-        out. What is not given is not shown; without any note this is the initial prompt itself.
+        """The initial prompt, with what earlier attempts taught as notes below the schema; their SQL
+        stays out. What is not given is not shown; without any note this is the initial prompt itself.
 
-        Facts come before lessons because they only grow within an episode, so that the cache
-        serves them too. `database` is the question's own: its lessons come first.
+        The question stays last: a small model answers what it read last, were it an example. Facts
+        come before lessons because they only grow within an episode, so that the cache serves them
+        too. `database` is the question's own: its lessons come first.
         """
-        initial = self.initial(question, schema_text, evidence)
         notes = {
+            "values": bullets(values),
             "facts": bullets(hint.text for hint in hints),
             "remarks": bullets(remarks),
             "lessons": lesson_list(self._templates, lessons, database),
             "examples": example_list(self._templates, examples),
         }
         if not any(notes.values()):
-            return Prompt(initial.messages, initial.template, "fresh")
+            return self._one("initial", "fresh", _asked(question, schema_text, evidence))
         template = self._templates["notes"]
-        text = (
-            f"{initial.messages[0].content}\n\n{template.fill({**notes, 'version': template.version})}"
-        )
-        return Prompt((_says("user", text),), f"{initial.template}+{template.id}", "fresh")
+        known = template.fill({**notes, "version": template.version})
+        prompt = self._one("initial", "fresh", _asked(question, f"{schema_text}\n\n{known}", evidence))
+        return Prompt(prompt.messages, f"{prompt.template}+{template.id}", prompt.purpose)
 
     def reflection(
         self, question: str, schema_text: str, evidence: str, attempts: Sequence[Attempt]

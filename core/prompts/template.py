@@ -46,7 +46,7 @@ FORMS: dict[str, Form] = {
         "experience status failure message schema question attempts", f"{_EPISODE_OPTIONAL} reflections"
     ),
     "turn": _form("status failure message", f"{_EPISODE_OPTIONAL} experience reflections"),
-    "notes": _form("facts lessons", "version remarks examples"),
+    "notes": _form("facts lessons", "version values remarks examples"),
     "reflection": _form("schema question failure attempts", "version evidence"),
     # The block of memories, by what the strategy remembers.
     "experience-dual": _form("positives negatives"),

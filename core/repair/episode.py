@@ -157,7 +157,8 @@ class Episode:
 
     async def _repair(self, attempt: int) -> AsyncGenerator[AnyEvent, None]:
         equipment, history, strategy = self.equipment, self.history, self.equipment.strategy
-        if strategy.retrieval is not None:
+        policy = strategy.recalls(attempt)
+        if policy is not None:
             question, last = history.question, history.last
             recalled = await equipment.experience.recall(
                 RetrievalQuery(
@@ -170,7 +171,7 @@ class Episode:
                 history.position,
                 question.source_key,
                 question.database,
-                strategy.retrieval,
+                policy,
             )
             retrieved = equipment.stamp(
                 MemoriesRetrieved,
@@ -190,7 +191,7 @@ class Episode:
 
     def _sampling(self, attempt: int) -> Sampling:
         strategy, settings = self.equipment.strategy, self.equipment.settings
-        if strategy.temperature == 0.0 or (strategy.greedy_first and attempt == 1):
+        if strategy.temperature == 0.0 or strategy.draft(attempt).greedy:
             return GREEDY
         temperature = strategy.temperature
         if strategy.warmer_after_repeat:

@@ -9,13 +9,14 @@ from core.database.files import DatabaseFolder
 from core.database.samples import read_samples
 from core.database.sandbox import Sandbox
 from core.database.schema import Schema, read_schema
-from core.database.schema_text import Samples, schema_text
+from core.database.schema_text import schema_text
 from core.feedback.verdict import Regime
 from core.models.chat import Answer, ChatModel, ModelDescription
 from core.models.retry import RetryPolicy
 from core.prompts.layout import Layout, Prompts
 from core.question import Question
 from core.repair.experience import Experience
+from core.repair.hints.values import sampled_values
 from core.repair.strategy import Strategy
 from core.run.control import Control
 from core.run.events import RunSettings
@@ -64,8 +65,8 @@ class Equipment:
     schema_tokens: int = 8000
     """Room for the schema in a prompt; a larger schema loses what is least related."""
     _schemas: dict[str, Schema] = field(default_factory=dict)
-    _texts: dict[tuple[str, bool], str] = field(default_factory=dict)
-    _samples: dict[str, Samples] = field(default_factory=dict)
+    _texts: dict[str, str] = field(default_factory=dict)
+    _values: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def layout(self) -> Layout:
@@ -78,25 +79,21 @@ class Equipment:
             self._schemas[database] = read_schema(self.folder.path(database))
         return self._schemas[database]
 
-    def schema_text(self, question: Question, *, values: bool = False) -> str:
-        """The schema as prompts show it, on request with some stored values of each column: the same
-        text for every question about a database, so that the engine's cache serves it, unless the
-        schema is too large to be shown whole."""
-        key = (question.database, values)
-        if key in self._texts:
-            return self._texts[key]
+    def schema_text(self, question: Question) -> str:
+        """The schema as prompts show it: the same text for every question about a database, so that
+        the engine's cache serves it, unless the schema is too large to be shown whole."""
+        if question.database in self._texts:
+            return self._texts[question.database]
         shown = schema_text(
-            self.schema(question.database),
-            question=question.text,
-            samples=self._sampled(question.database) if values else None,
-            budget=self.schema_tokens,
+            self.schema(question.database), question=question.text, budget=self.schema_tokens
         )
         if not shown.left_out:
-            self._texts[key] = shown.text
+            self._texts[question.database] = shown.text
         return shown.text
 
-    def _sampled(self, database: str) -> Samples:
-        if database not in self._samples:
-            path = self.folder.path(database)
-            self._samples[database] = read_samples(path, self.schema(database))
-        return self._samples[database]
+    def values(self, database: str) -> tuple[str, ...]:
+        """Some stored values of each column of text, a line a column, read once a run."""
+        if database not in self._values:
+            schema, path = self.schema(database), self.folder.path(database)
+            self._values[database] = sampled_values(schema, read_samples(path, schema))
+        return self._values[database]

@@ -43,15 +43,18 @@ def _revise(equipment: Equipment, history: History) -> Prompt:
 
 
 def _afresh(equipment: Equipment, history: History) -> Prompt:
-    """A draft from the initial prompt; what was learned from the failures goes in as facts."""
-    question = history.question
-    retrieved = history.retrieved.get(history.last.attempt + 1)
+    """A draft from the initial prompt; what was learned from the failures goes in as facts, and
+    beside them what the strategy's table of drafts says."""
+    question, attempt = history.question, history.last.attempt + 1
+    draft = equipment.strategy.draft(attempt)
+    retrieved = history.retrieved.get(attempt)
     taken = _taken(retrieved) if retrieved else {}
     examples = taken.pop("example", ())
     return equipment.prompts.fresh(
         question.text,
-        equipment.schema_text(question, values=equipment.strategy.values),
+        equipment.schema_text(question),
         question.evidence,
+        values=equipment.values(question.database) if draft.values else (),
         hints=history.hints,
         lessons=[entry for channel in taken.values() for entry in channel if entry not in examples],
         examples=examples,

@@ -13,6 +13,19 @@ from core.memory.policy import RetrievalPolicy
 from core.prompts.layout import Layout, Shown
 
 
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
+    """What one fresh draft is told beside question, schema and the facts of earlier failures."""
+
+    greedy: bool = False
+    """The most likely draft, worth its call where the prompt says more than the one before did."""
+    values: bool = False
+    """Some stored values of each column of text."""
+    examples: bool = False
+    """Right answers to other questions about the database."""
+    lessons: bool = False
+    """Changes that worked or failed elsewhere."""
+
+
 class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """One way of repairing; every field is a choice that an ablation may switch."""
 
@@ -34,10 +47,9 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """How memories stand in a repair prompt."""
     reflects: bool = False
     """One reflection after every failed attempt, the last included."""
-    values: bool = False
-    """A fresh draft's schema tells some stored values of each column."""
-    greedy_first: bool = False
-    """The first repair is the most likely draft: its prompt says more than the initial one did."""
+    drafts: tuple[Draft, ...] = (Draft(),)
+    """What fresh drafts are told, taken in turn. A small model leans on whatever it is shown: drafts
+    that are shown different things fail in different ways."""
     hints: bool = False
     """Schema hints worked out from each failure."""
     refuses_same_rows: bool = False
@@ -49,6 +61,22 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     def learns(self) -> bool:
         """Whether finished episodes become memories."""
         return self.retrieval is not None
+
+    def draft(self, attempt: int) -> Draft:
+        """What the repair of this number (from 1) is told."""
+        return self.drafts[(attempt - 1) % len(self.drafts)]
+
+    def recalls(self, attempt: int) -> RetrievalPolicy | None:
+        """What this repair takes from memory; None: nothing."""
+        if self.retrieval is None or self.asks == "revise":
+            return self.retrieval
+        draft = self.draft(attempt)
+        policy = self.retrieval
+        if not draft.lessons:
+            policy = msgspec.structs.replace(policy, positives=0, negatives=0)
+        if not draft.examples:
+            policy = msgspec.structs.replace(policy, examples=0)
+        return policy if policy.channels else None
 
 
 def _but(base: Strategy, name: str, about: str, **changes: object) -> Strategy:
@@ -83,32 +111,41 @@ MERITO = Strategy(
     temperature=0.8,
     top_p=0.95,
     retrieval=RetrievalPolicy(databases="same-first", examples=3),
-    values=True,
-    greedy_first=True,
+    drafts=(
+        Draft(greedy=True, values=True),
+        Draft(examples=True),
+        Draft(),
+        Draft(values=True, lessons=True),
+    ),
     hints=True,
     refuses_same_rows=True,
     warmer_after_repeat=True,
 )
+
+
+def _drafts_but(name: str, about: str, **changes: bool) -> Strategy:
+    """merito with drafts that are told something less."""
+    told = tuple(msgspec.structs.replace(draft, **changes) for draft in MERITO.drafts)
+    return _but(MERITO, name, about, drafts=told)
+
 
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
         MERITO,
         _but(MERITO, "merito-no-hints", "merito without schema hints.", hints=False),
+        _drafts_but("merito-no-examples", "merito without right answers to others.", examples=False),
+        _drafts_but(
+            "merito-no-lessons", "merito without changes that worked or failed.", lessons=False
+        ),
+        _drafts_but("merito-no-values", "merito without stored values.", values=False),
+        _drafts_but("merito-no-greedy", "merito whose drafts are all sampled.", greedy=False),
         _but(
             MERITO,
-            "merito-no-examples",
-            "merito without right answers to other questions.",
-            retrieval=RetrievalPolicy(databases="same-first"),
+            "merito-one-view",
+            "merito whose drafts are all told everything.",
+            drafts=(Draft(values=True, examples=True, lessons=True),),
         ),
-        _but(
-            MERITO,
-            "merito-no-lessons",
-            "merito without the changes that worked or failed elsewhere.",
-            retrieval=RetrievalPolicy(databases="same-first", examples=3, positives=0, negatives=0),
-        ),
-        _but(MERITO, "merito-no-values", "merito without stored values in the schema.", values=False),
-        _but(MERITO, "merito-no-greedy", "merito whose first repair is sampled.", greedy_first=False),
         _but(MERITO, "merito-no-memory", "merito without memory.", retrieval=None),
         _but(
             MERITO,

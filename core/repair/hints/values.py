@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from itertools import islice
 from pathlib import Path
 
 from core.database.rows import Execution, Outcome
 from core.database.sandbox import Caps, Sandbox
-from core.database.schema import Column
+from core.database.schema import Column, Schema
+from core.database.schema_text import Samples
 from core.repair.hints.failed import Comparison, Failed
 from core.repair.hints.naming import shown
 
@@ -26,6 +28,8 @@ DISTINCT_VALUES = 2_000
 SAMPLED_VALUES = 50
 SCANNED_ROWS = 100_000
 COLUMNS_SEARCHED = 40
+COLUMNS_TOLD = 40
+TOLD_CHARACTERS = 30
 VALUE_CHARACTERS = 60
 NEAR_VALUE = 70.0
 SECONDS = 1.0
@@ -219,6 +223,22 @@ def _bare(text: str) -> str:
 def _shape(text: str) -> str:
     """How a date is written: digits as 9, words as a."""
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", text.strip()))
+
+
+def sampled_values(schema: Schema, samples: Samples) -> tuple[str, ...]:
+    """`table.column: 'a', 'b'` for each column whose sampled values are short texts, the first
+    `COLUMNS_TOLD` of them: how a thing is spelled can only be seen."""
+    told = (
+        (table, column, samples.get(table.name.casefold(), {}).get(column.name.casefold(), ()))
+        for table in schema.tables
+        for column in table.columns
+    )
+    lines = (
+        f"{shown(table.name, column.name)}: {_list(values)}"
+        for table, column, values in told
+        if values and all(isinstance(each, str) and len(each) <= TOLD_CHARACTERS for each in values)
+    )
+    return tuple(islice(lines, COLUMNS_TOLD))
 
 
 def text_column(column: Column) -> bool:

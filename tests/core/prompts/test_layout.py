@@ -217,20 +217,33 @@ class TestFresh:
         assert fresh.messages == prompts.initial(QUESTION, SCHEMA, EVIDENCE).messages
         assert fresh.purpose == "fresh"
 
-    def test_notes_come_below_the_unchanged_initial_prompt(self, prompts: Prompts) -> None:
-        front = text_of(prompts.initial(QUESTION, SCHEMA, EVIDENCE))
+    def test_notes_come_below_the_unchanged_schema_and_the_question_stays_last(
+        self, prompts: Prompts
+    ) -> None:
+        front, _, rest = text_of(prompts.initial(QUESTION, SCHEMA, EVIDENCE)).partition(SCHEMA)
         text = text_of(
             prompts.fresh(
                 QUESTION,
                 SCHEMA,
                 EVIDENCE,
+                values=["dogs.breed: 'pug'"],
                 hints=self.hints,
                 lessons=[memory("p1")],
+                examples=[memory("p2", question="How many hens?")],
                 remarks=["dogs only"],
             )
         )
-        assert text.startswith(front)
-        in_order(text[len(front) :], "There is no column dogs.age.", "dogs only", "failed_p1 replaced")
+        assert text.startswith(front + SCHEMA)
+        assert text.endswith(rest)
+        notes = text.removeprefix(front + SCHEMA).removesuffix(rest)
+        in_order(
+            notes,
+            "dogs.breed: 'pug'",
+            "There is no column dogs.age.",
+            "failed_p1 replaced",
+            "How many hens?",
+            "dogs only",
+        )
 
     def test_each_fact_once(self, prompts: Prompts) -> None:
         text = text_of(prompts.fresh(QUESTION, SCHEMA, hints=self.hints))
@@ -258,7 +271,7 @@ class TestFresh:
             "database other",
             "came out right",
         )
-        assert "SELECT" not in text.partition(QUESTION)[2]
+        assert "SELECT" not in text.partition("Lessons")[2].partition(QUESTION)[0]
 
 
 class TestReflection:
@@ -277,7 +290,7 @@ class TestNothingElseGetsIn:
     def test_no_builder_and_no_struct_has_a_place_for_gold(self) -> None:
         allowed = {
             "self", "question", "schema_text", "evidence", "attempts", "layout", "shows", "hints",
-            "lessons", "examples", "remarks", "database",
+            "values", "lessons", "examples", "remarks", "database",
         }  # fmt: skip
         for name in ("initial", "repair", "fresh", "reflection"):
             assert set(inspect.signature(getattr(Prompts, name)).parameters) <= allowed

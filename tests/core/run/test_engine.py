@@ -55,7 +55,7 @@ async def test_a_right_first_sql_ends_the_episode_and_teaches_nothing(tmp_path: 
 async def test_an_answer_that_was_right_at_once_is_an_example_where_examples_are_shown(
     tmp_path: Path,
 ) -> None:
-    events = await played(tmp_path, [RIGHT, WRONG, RIGHT], 2, strategy="merito")
+    events = await played(tmp_path, [RIGHT, WRONG, BROKEN, RIGHT], 2, strategy="merito")
     first, second = of(EpisodeEnded, events)
     example = first.memory
     assert first.outcome is EpisodeOutcome.RIGHT_AT_ONCE
@@ -63,14 +63,32 @@ async def test_an_answer_that_was_right_at_once_is_an_example_where_examples_are
     assert example.revised_sql == RIGHT
     assert example.confirmed
     draft = of(PromptSent, events)[-1].messages[0].content
-    assert f"Question: {example.context.question}\n<answer>{RIGHT}</answer>" in draft
+    assert f"- {example.context.question}\n  {RIGHT}" in draft
     assert second.memory.polarity is Polarity.POSITIVE
+
+
+async def test_drafts_are_told_in_turn_what_the_strategy_says(tmp_path: Path) -> None:
+    wrong = [f"SELECT id, {number} FROM boat" for number in range(5)]
+    events = await played(tmp_path, [RIGHT, *wrong], 2, strategy="merito", budget=4)
+    prompts = [event for event in of(PromptSent, events) if event.attempt > 0]
+    told = [
+        ("Some values" in text, "Other questions" in text)
+        for text in (prompt.messages[0].content for prompt in prompts)
+    ]
+    drafts = STRATEGIES["merito"].drafts
+    assert told == [(draft.values, draft.examples) for draft in drafts]
+    assert [prompt.sampling.temperature == 0 for prompt in prompts] == [each.greedy for each in drafts]
+    recalled = {event.attempt for event in of(MemoriesRetrieved, events)}
+    assert recalled == {
+        number for number, each in enumerate(drafts, 1) if each.examples or each.lessons
+    }
 
 
 async def test_an_example_stays_on_its_database_and_a_shown_one_is_no_lesson_too(
     tmp_path: Path,
 ) -> None:
-    events = await played(tmp_path, [WRONG, RIGHT, WRONG, RIGHT], 2, strategy="merito")
+    answers = [WRONG, RIGHT, WRONG, RIGHT]
+    events = await played(tmp_path, answers, 2, strategy="merito-one-view")
     recalled = of(MemoriesRetrieved, events)[-1]
     assert [channel.taken for channel in recalled.retrieval.channels] == [1, 0, 1]
     draft = of(PromptSent, events)[-1].messages[0].content
@@ -159,7 +177,10 @@ async def test_every_strategy_runs_through_the_one_loop(strategy: str, tmp_path:
     row = STRATEGIES[strategy]
     outcomes = Counter(event.outcome for event in of(EpisodeEnded, events))
     assert sum(outcomes.values()) == 6
-    assert bool(of(MemoriesRetrieved, events)) == (row.retrieval is not None)
+    asked = {(event.position, event.attempt) for event in of(PromptSent, events) if event.attempt}
+    recalled = {(event.position, event.attempt) for event in of(MemoriesRetrieved, events)}
+    if row.repairs:
+        assert recalled == {at for at in asked if row.recalls(at[1]) is not None}
     assert bool(of(ReflectionWritten, events)) == row.reflects
     assert (outcomes[EpisodeOutcome.REPAIRED] > 0) == row.repairs
     taught = [event for event in of(EpisodeEnded, events) if event.memory]
@@ -202,7 +223,7 @@ async def test_merito_puts_hints_and_not_the_failed_sql_into_its_drafts(tmp_path
     sent = draft.messages[0].content
     assert all(hint.text in sent for hint in draft.hints)
     assert "fsh FROM" not in sent
-    assert "-- name: for example 'Alba', 'Brisa', 'Coral'" in sent
+    assert "boat.name: 'Alba', 'Brisa', 'Coral'" in sent
     assert "for example" not in first.messages[0].content
 
 
