@@ -16,8 +16,9 @@ from tui import settings
 
 GAINS_FROM = {"openai": 4}
 """Calls at once from which an engine gains, where it is not one: a served engine has them share its
-passes over the weights; Ollama serves one by one unless it is told otherwise, and a llama.cpp of our
-own has all cores busy with one."""
+passes over the weights; Ollama serves one by one unless it is told otherwise. The embedded engine
+gains where drafts are fresh and loses where a repair repeats its query, which one call alone guesses
+ahead: it serves several where it is asked to."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ async def engines(model: str, *strategies: Strategy, jobs: int | None = 1) -> As
     closings: list[Callable[[], Awaitable[None]]] = []
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close_together, closings)
-        choice = await choose(model or None, terms())
+        choice = await choose(model or None, terms(jobs or 1))
         closings.append(choice.model.close)
         encoder = None
         if any(embeds(each) for each in strategies):
@@ -65,10 +66,11 @@ async def _close_together(closings: Sequence[Callable[[], Awaitable[None]]]) -> 
             raise failure
 
 
-def terms() -> Terms:
-    """What models are chosen under, from the settings."""
+def terms(at_once: int = 1) -> Terms:
+    """What models are chosen under, from the settings. `at_once` calls may be under way."""
     folder = settings.value("models")
     return Terms(
         ollama_host=settings.value("ollama_host"),
         folder=Path(folder).expanduser() if folder else None,
+        at_once=at_once,
     )

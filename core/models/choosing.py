@@ -43,6 +43,9 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     context_tokens: int = CONTEXT_TOKENS
     threads: int | None = None
     """Of the embedded engine; None for all cores."""
+    at_once: int = 1
+    """Calls that the embedded engine serves together: several share each pass over the weights, and
+    then guessing ahead costs more than it gains."""
     listener: Listener = silent
     """Told how the checking of weights gets on, which happens once."""
 
@@ -144,7 +147,13 @@ async def _embedded(rest: str, terms: Terms) -> Choice:
     path = _at_hand(known, terms.folder) if known else _given(rest)
     if known:
         await asyncio.to_thread(weights.verify, known, path, terms.listener)
-    model = EmbeddedModel(path, context_tokens=terms.context_tokens, threads=terms.threads)
+    model = EmbeddedModel(
+        path,
+        context_tokens=terms.context_tokens,
+        threads=terms.threads,
+        slots=terms.at_once,
+        drafts=terms.at_once == 1,
+    )
     verdict = "verified" if known else "not verified: the file is none of the known ones"
     return Choice(model=model, why=(f"The embedded engine has {path} ({verdict}).",))
 

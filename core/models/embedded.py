@@ -52,9 +52,9 @@ class EmbeddedModel:
         self.weights = Path(weights)
         self.context_tokens = context_tokens
         self._threads = threads or usable_cores()
-        self._slots = slots
+        self.slots = slots
         self._cache_mib = cache_mib
-        self._drafts = drafts
+        self.drafts = drafts
         self._deadlines = deadlines or Deadlines()
         self._start_seconds = start_seconds
         self.log = log or log_folder() / "embedded.log"
@@ -123,9 +123,9 @@ class EmbeddedModel:
             weights=str(self.weights),
             context_tokens=self.context_tokens,
             threads=self._threads,
-            slots=self._slots,
+            slots=self.slots,
             cache_mib=self._cache_mib,
-            drafts=self._drafts,
+            drafts=self.drafts,
             key=key,
             parent=os.getpid(),
         )

@@ -41,6 +41,16 @@ def put(tmp_path: Path, name: str) -> Path:
     return path
 
 
+async def test_embedded_calls_at_once_share_the_engine_and_guess_nothing_ahead(
+    tmp_path: Path, terms: Terms
+) -> None:
+    put(tmp_path, "1.5b")
+    for at_once, drafts in ((1, True), (4, False)):
+        choice = await choose("embedded:1.5b", msgspec.structs.replace(terms, at_once=at_once))
+        assert isinstance(choice.model, EmbeddedModel)
+        assert (choice.model.slots, choice.model.drafts) == (at_once, drafts)
+
+
 async def test_ollamas_largest_qwen_comes_first(
     server: FakeServer, tmp_path: Path, terms: Terms
 ) -> None:
