@@ -66,9 +66,12 @@ class Caller:
         described: ModelDescription,
         kept: KeptAnswers | None = None,
         retries: RetryPolicy | None = None,
+        *,
+        jobs: int | None = None,
     ) -> None:
+        """`jobs` calls are under way at once; None leaves their number to the engine."""
         self.model, self.described = model, described
-        self.at_once = at_once(described)
+        self.at_once = jobs or at_once(described)
         self._kept = kept or NothingKept()
         self._retries = retries
         self._free = asyncio.Semaphore(self.at_once)

@@ -37,6 +37,15 @@ def command() -> None:
     """Build, distil, list, show, search, export and import specification memories."""
 
 
+_jobs = click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Calls under way at once; the embedded engine keeps a context for each.",
+)
+
+
 @command.command(
     "build",
     short_help="Distil one memory from each training pair.",
@@ -47,6 +56,7 @@ def command() -> None:
 @click.option("--limit", type=click.IntRange(min=1), help="So many pairs, drawn by --seed.")
 @options.seed
 @options.model
+@_jobs
 @options.store
 @as_json
 def build(
@@ -55,6 +65,7 @@ def build(
     limit: int | None,
     seed: int,
     model: str | None,
+    jobs: int,
     store: Path | None,
     as_json: bool,
 ) -> int:
@@ -69,7 +80,7 @@ def build(
     for problem in training.problems:
         click.echo(_one_line(problem), err=True)
     with open_specs(store, create=True) as opened:
-        asyncio.run(_build(training, opened, model, as_json))
+        asyncio.run(_build(training, opened, model, jobs, as_json))
     return 1 if training.problems else 0
 
 
@@ -80,9 +91,12 @@ def build(
 )
 @click.argument("memories", nargs=-1)
 @options.model
+@_jobs
 @options.store
 @as_json
-def distil(memories: tuple[str, ...], model: str | None, store: Path | None, as_json: bool) -> None:
+def distil(
+    memories: tuple[str, ...], model: str | None, jobs: int, store: Path | None, as_json: bool
+) -> None:
     """Distil one memory from each repair in the store that was confirmed and is approved, or from
     MEMORIES (ids of 'merito memory list') alone.
 
@@ -92,7 +106,7 @@ def distil(memories: tuple[str, ...], model: str | None, store: Path | None, as_
     found = _repairs(memories, store)
     with open_specs(store, create=True) as opened:
         if found.training.pairs:
-            asyncio.run(_build(found.training, opened, model, as_json))
+            asyncio.run(_build(found.training, opened, model, jobs, as_json))
         else:
             click.echo("There is no confirmed and approved repair in the store yet.", err=True)
     if found.left_out:
@@ -121,7 +135,9 @@ def _repairs(names: tuple[str, ...], store: Path | None) -> Distillable:
     return repairs(entries, states)
 
 
-async def _build(training: Training, opened: Specs, model: str | None, as_json: bool) -> None:
+async def _build(
+    training: Training, opened: Specs, model: str | None, jobs: int, as_json: bool
+) -> None:
     from core.selection.building import build
     from core.selection.calls import Caller
     from tui import settings
@@ -132,9 +148,9 @@ async def _build(training: Training, opened: Specs, model: str | None, as_json: 
     made = rebuilt = rejected = 0
     constrains = True
     if missing:
-        async with engines(settings.value("model", model)) as ready:
+        async with engines(settings.value("model", model), jobs=jobs) as ready:
             engine = ready.choice.model
-            caller = Caller(engine, await engine.describe(), opened)
+            caller = Caller(engine, await engine.describe(), opened, jobs=jobs)
             with _progress(missing, "Distilling") as advance:
                 memories = build(training, caller, known, caller.at_once)
                 async with aclosing(memories):
