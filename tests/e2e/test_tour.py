@@ -178,6 +178,7 @@ async def test_told_to_end_within_a_call_it_says_how_to_go_on(
         code, shown = await shell.left()
     assert code == 130
     assert "Everything finished is kept. Go on with: merito run --resume" in shown
+    assert "--store" in shown, "the run is not in the store that a shell finds unnamed"
 
 
 BROKEN = """

@@ -108,6 +108,8 @@ def command(
     from tui.selection.panel import SHUFFLED, PanelOrder
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
+    if methods and not names:
+        raise click.BadParameter("Name at least one method.", param_hint="--methods")
     studied = [name for name, method in METHODS.items() if method.studied]
     order = PanelOrder(
         pool=pools[0],

@@ -19,6 +19,7 @@ from tui.console.selections import KeptSelections
 from tui.console.session import Opened
 from tui.console.terminal import run_bounded, stderr_to_log
 from tui.settings import bookmarks_file, log_file, log_words, person, store_path
+from tui.shell_words import typed
 from tui.view.plain import summary_lines
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def run_live(opening: OpenLiveRun, order: Order | None = None, *, read_only: boo
     run_console(app)
     if app.failure is not None:
         raise app.failure
-    return _closing_words(app, runs[0].run if runs else "")
+    return _closing_words(app, runs[0] if runs else None)
 
 
 def _asker_beside(order: Order, runs: Sequence[LiveRun]) -> Asker:
@@ -117,21 +118,25 @@ async def _from_the_beginning(live: LiveRun) -> AsyncIterator[AnyEvent]:
         yield event
 
 
-def _closing_words(app: MeritoApp, run: str) -> int:
+def _closing_words(app: MeritoApp, live: LiveRun | None) -> int:
     figures = app.session.view.figures
     for line in summary_lines(figures):
         click.echo(line)
     if app.session.failure:
-        raise MeritoError(app.session.failure, _how_to_go_on(run))
+        raise MeritoError(app.session.failure, _how_to_go_on(live))
     if figures.ended != "finished":
-        click.echo(_how_to_go_on(run), err=True)
+        click.echo(_how_to_go_on(live), err=True)
         return INTERRUPTED
-    click.echo(f"\nOpen it again: merito console {run}")
+    if live is not None:
+        click.echo(f"\nOpen it again: {typed('console', live.run, store=live.store.path)}")
     return DONE
 
 
-def _how_to_go_on(run: str) -> str:
-    return f"Everything finished is kept. Go on with: merito run --resume {run}"
+def _how_to_go_on(live: LiveRun | None) -> str:
+    if live is None:
+        return "Nothing was begun."
+    again = typed("run", "--resume", live.run, store=live.store.path)
+    return f"Everything finished is kept. Go on with: {again}"
 
 
 def replay_in_console(take: Take, speed: float | None, *, notice: str = "") -> int:

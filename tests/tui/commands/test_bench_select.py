@@ -52,6 +52,11 @@ def test_every_method_is_told_with_its_cost_and_its_difference(stage: Stage) -> 
     assert rows(stage, "pool")[0]["oracle"] == 1.0
 
 
+def test_commas_name_no_method(stage: Stage) -> None:
+    assert bench(stage, "--methods", ",") == 2
+    assert "Name at least one method" in stage.err
+
+
 def test_methods_share_calls_and_each_is_charged_its_own(stage: Stage) -> None:
     bench(
         stage, "--methods", "listwise-memory,map-sql,map-sql-no-tie-break", "--no-consistency", "--json"
