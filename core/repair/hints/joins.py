@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from core.database.schema import Schema, Table
@@ -48,10 +48,12 @@ def one_table(failed: Failed) -> Iterator[Fact]:
     used = [
         column for column in failed.columns if not _joins(column) and not failed.is_quoted_text(column)
     ]
+    if not used:
+        return
     holders = [
         table for table in failed.tables if all(_may_be_of(failed, table, each) for each in used)
     ]
-    if used and len(holders) == 1:
+    if len(holders) == 1:
         table = holders[0]
         names = (own.name for column in used if (own := table.column(column.name)))
         yield (
@@ -59,6 +61,24 @@ def one_table(failed: Failed) -> Iterator[Fact]:
             f"Every column used so far is in {shown(table.name)} alone:"
             f" {listed(shown(name) for name in names)}. A join may not be needed.",
         )
+    elif not holders:
+        yield from _namesakes(failed, used)
+
+
+def _namesakes(failed: Failed, used: Sequence[exp.Column]) -> Iterator[Fact]:
+    """A query that takes from two tables what one of them has under the same names. A name that it
+    takes from both is meant twice."""
+    owners: dict[str, set[str]] = {}
+    for column in used:
+        owner = failed.owner(column)
+        owners.setdefault(column.name.casefold(), set()).add(owner[0].name if owner else "")
+    if len(owners) < 2 or any(len(tables) > 1 for tables in owners.values()):
+        return
+    for table in failed.tables:
+        names = [own.name for name in owners if (own := table.column(name))]
+        if len(names) == len(owners):
+            several = listed(shown(name) for name in names)
+            yield "one-table", f"{shown(table.name)} itself has {several}. A join may not be needed."
 
 
 def _may_be_of(failed: Failed, table: Table, column: exp.Column) -> bool:

@@ -184,6 +184,12 @@ CASES: dict[str, tuple[str, str, str]] = {
         "one-table",
         "Every column used so far is in singer alone: Name, age. A join may not be needed.",
     ),
+    "a join for a name that the other table has, too": (
+        "SELECT T1.concert_id FROM concert AS T1 JOIN singer_in_concert AS T2"
+        " ON T1.concert_id = T2.concert_id WHERE T2.singer = 1",
+        "one-table",
+        "singer_in_concert itself has concert_id, singer. A join may not be needed.",
+    ),
     "a resembling column of the asked table": (
         "SELECT singer_id FROM singer_in_concert",
         "unknown-column",
@@ -428,3 +434,16 @@ async def test_no_query_and_no_message_breaks_it(schema: Schema, sql: str, messa
     assert len(hints) <= MOST_HINTS
     assert len({hint.text for hint in hints}) == len(hints)
     assert all(hint.text and "\n" not in hint.text for hint in hints)
+
+
+async def test_a_name_that_is_taken_from_both_tables_is_meant_twice(
+    schema: Schema, sandbox: Sandbox, database: Path
+) -> None:
+    sql = (
+        "SELECT T1.Name, T2.Name, T2.age FROM stadium AS T1"
+        " JOIN concert AS T3 ON T3.place = T1.stadium_id"
+        " JOIN singer_in_concert AS T4 ON T4.concert_id = T3.concert_id"
+        " JOIN singer AS T2 ON T2.singer_id = T4.singer"
+    )
+    told = await hints_for(sql, await sandbox.execute(database, sql), schema)
+    assert "one-table" not in [hint.kind for hint in told]
