@@ -179,8 +179,11 @@ async def assembled(
     run: str,
     progress: Progress,
     begun: float,
+    *,
+    shares_repairs: bool = False,
 ) -> AsyncIterator[Session]:
-    """A run from its parts. `engines` outlive it."""
+    """A run from its parts. `engines` outlive it. With `shares_repairs`, a call that another run of
+    the store has made is not made again."""
     templates = Templates.load(Path(wanted.prompts) if wanted.prompts else None)
     async with AsyncExitStack() as stack:
         described = await engines.choice.model.describe()
@@ -222,6 +225,7 @@ async def assembled(
             control=control,
             stamp=Stamp(run, progress.next_seq),
             predictions=store,
+            shares_repairs=shares_repairs,
             jobs=engines.jobs,
             drafter=await drafter_for(wanted, engines, dataset, store.path, sandbox, agreed, stack),
             schema_tokens=int(described.context_tokens * SCHEMA_SHARE),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import nullcontext
 
 from core.feedback.verdict import FailureType
 from core.memory.texts import RetrievalQuery
@@ -186,12 +187,16 @@ class Episode:
         if strategy.hints:
             history.hints += await hints_for_attempt(equipment, history)
         prompt = prompting.revision(equipment, history)
-        async for event in self._write_and_try(attempt, prompt, self._sampling(attempt)):
+        async for event in self._write_and_try(attempt, prompt, self._sampling(attempt, prompt)):
             yield event
 
-    def _sampling(self, attempt: int) -> Sampling:
+    def _sampling(self, attempt: int, prompt: Prompt) -> Sampling:
+        """Greedy where the strategy says so, unless that prompt has had its most likely answer."""
         strategy, settings = self.equipment.strategy, self.equipment.settings
-        if strategy.temperature == 0.0 or strategy.draft(attempt).greedy:
+        if strategy.temperature == 0.0:
+            return GREEDY
+        known = self.history.asked_greedily(prompt.messages, before=attempt)
+        if strategy.draft(attempt).greedy and not known:
             return GREEDY
         temperature = strategy.temperature
         if strategy.warmer_after_repeat:
@@ -204,11 +209,14 @@ class Episode:
         self, attempt: int, prompt: Prompt, sampling: Sampling
     ) -> AsyncGenerator[AnyEvent, None]:
         """One draft: the call, what was found in the answer, and its trial."""
-        sql = ""
-        async for event in self._write(attempt, prompt, sampling):
-            if isinstance(event, AnswerWritten):
-                sql = event.sql
-            yield event
+        equipment, sql = self.equipment, ""
+        key = prediction_key(equipment.described, prompt, sampling) if equipment.shares_repairs else ""
+        # To the answer's end: it is stored when the next event is asked for.
+        async with equipment.jobs.first(key) if key else nullcontext():
+            async for event in self._write(attempt, prompt, sampling, key=key):
+                if isinstance(event, AnswerWritten):
+                    sql = event.sql
+                yield event
         async for event in self._try(attempt, sql):
             yield event
 

@@ -26,7 +26,7 @@ from core.selection.drafting import Drafter
 
 
 class Predictions(Protocol):
-    """Where shared initial predictions are found; they are stored from AnswerWritten events."""
+    """Where shared answers are found; they are stored from AnswerWritten events."""
 
     def prediction(self, key: str) -> Answer | None:
         """The answer that an earlier run got with the same model, prompt and sampling, or None."""
@@ -34,7 +34,7 @@ class Predictions(Protocol):
 
 
 class NoPredictions:
-    """Nothing is shared: every initial prediction is made anew."""
+    """Nothing is shared: every answer is made anew."""
 
     def prediction(self, key: str) -> Answer | None:
         """Always None."""
@@ -57,6 +57,9 @@ class Equipment:
     control: Control
     stamp: Stamp
     predictions: Predictions = field(default_factory=NoPredictions)
+    shares_repairs: bool = False
+    """Whether the answers of repairs are shared, as the initial ones are: the runs of an experiment
+    that ask the same with the same seed get the same, and differ by what they do alone."""
     drafter: Drafter | None = None
     """Draws candidates for the first SQL and chooses among them; None: there is the greedy answer
     alone."""

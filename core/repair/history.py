@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from core.database.rows import ResultTable
 from core.feedback.verdict import Status
+from core.models.chat import Message
 from core.question import Question
 from core.run.events import (
     AnswerWritten,
@@ -43,6 +44,8 @@ class History:
         self.retrieved: dict[int, MemoriesRetrieved] = {}
         self.hints: list[Hint] = []
         self.reflections: dict[int, str] = {}
+        self.greedily: dict[int, tuple[Message, ...]] = {}
+        """Prompts that were answered by what is most likely, by attempt."""
         self._executed: SqlExecuted | None = None
         for event in events:
             self.apply(event)
@@ -67,6 +70,8 @@ class History:
             case PromptSent():
                 known = {hint.text for hint in self.hints}
                 self.hints += [hint for hint in event.hints if hint.text not in known]
+                if event.sampling.temperature == 0:
+                    self.greedily[event.attempt] = event.messages
             case _:
                 self._draft(event)
 
@@ -103,6 +108,10 @@ class History:
             return None
         wanted = normalised(sql)
         return next((a for a in self.attempts if a.sql and normalised(a.sql) == wanted), None)
+
+    def asked_greedily(self, messages: tuple[Message, ...], *, before: int) -> bool:
+        """Whether an attempt earlier than `before` took the most likely answer to this prompt."""
+        return any(asked == messages for number, asked in self.greedily.items() if number < before)
 
     def same_rows_as(self, digest: str, *, before: int) -> AttemptJudged | None:
         """The attempt earlier than `before` that returned the same rows and was judged a mismatch."""

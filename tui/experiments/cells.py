@@ -71,7 +71,16 @@ class Study:
         )
         wanted = run_settings(order, dataset, cell.strategy)
         async with assembled(
-            self.ready, order, dataset, cell.strategy, wanted, self.store, cell.run, progress, begun
+            self.ready,
+            order,
+            dataset,
+            cell.strategy,
+            wanted,
+            self.store,
+            cell.run,
+            progress,
+            begun,
+            shares_repairs=True,
         ) as session:
             events: Any = session.events()
             async with aclosing(events):
