@@ -76,6 +76,7 @@ async def staged(
     progress: Progress | None = None,
     golds: dict[str, str] | None = None,
     predictions: Predictions | None = None,
+    shares_repairs: bool = False,
     waits: bool = False,
     **changes: Any,
 ) -> AsyncIterator[Run]:
@@ -113,6 +114,7 @@ async def staged(
                 control=control,
                 stamp=Stamp(run, resumed.next_seq, clock=lambda: 0.0),
                 predictions=predictions or NoPredictions(),
+                shares_repairs=shares_repairs,
                 retries=RetryPolicy(waits=(0.0, 0.0)),
             ),
             asked,

@@ -232,6 +232,14 @@ async def test_meritos_first_draft_is_greedy_and_later_ones_are_sampled(tmp_path
     assert [sent.sampling.temperature for sent in of(PromptSent, events)] == [0.0, 0.0, 0.8]
 
 
+async def test_the_most_likely_draft_of_a_prompt_is_asked_for_once(tmp_path: Path) -> None:
+    wrong = [f"SELECT id, {number} FROM boat" for number in range(6)]
+    events = await played(tmp_path, wrong, strategy="merito", budget=5)
+    first, fifth = [sent for sent in of(PromptSent, events) if sent.attempt in (1, 5)]
+    assert first.messages == fifth.messages
+    assert (first.sampling.temperature, fifth.sampling.temperature) == (0.0, 0.8)
+
+
 MARKER = "GOLDMARKER7731"
 
 
@@ -282,6 +290,23 @@ async def test_initial_predictions_are_shared_under_model_prompt_and_sampling(tm
     reused, repair = of(AnswerWritten, second)
     assert (reused.reused, reused.sql) == (True, made.sql)
     assert (repair.reused, repair.prediction_key) == (False, "")
+
+
+async def test_repairs_are_shared_where_runs_are_compared(tmp_path: Path) -> None:
+    first = await played(tmp_path, [WRONG, RIGHT], strategy="resample", shares_repairs=True)
+    made = {each.prediction_key: each for each in of(AnswerWritten, first)}
+    assert len(made) == 2
+
+    class Stored:
+        def prediction(self, key: str) -> object:
+            from core.models.chat import Answer
+
+            return Answer(text=made[key].text, usage=made[key].usage, seconds=made[key].seconds)
+
+    second = await played(tmp_path, [], predictions=Stored(), strategy="resample", shares_repairs=True)
+    assert [(each.reused, each.sql, each.usage) for each in of(AnswerWritten, second)] == [
+        (True, each.sql, each.usage) for each in made.values()
+    ]
 
 
 class TestInterruption:
