@@ -56,6 +56,11 @@ class ResultTable(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
+def execution_of(table: ResultTable) -> Execution:
+    """What an event kept of an execution, as those read it who ask the database on."""
+    return Execution(outcome=table.outcome, columns=table.columns, rows=table.rows, error=table.error)
+
+
 def published_rows(execution: Execution) -> tuple[Row, ...]:
     """The rows as the benchmarks' evaluators decode them: bytes that are not UTF-8 are dropped."""
     return tuple(

@@ -202,7 +202,12 @@ class Redaction:
         return replace(each, sql=self._words.sql(each.sql), key="", table=self._table(each.table))
 
     def _executed(self, event: events.SqlExecuted) -> events.SqlExecuted:
-        return replace(event, sql=self._words.sql(event.sql), result=self._table(event.result))
+        return replace(
+            event,
+            sql=self._words.sql(event.sql),
+            result=self._table(event.result),
+            mended=self._told(event.mended),
+        )
 
     def _table(self, table: ResultTable) -> ResultTable:
         return replace(

@@ -15,9 +15,10 @@ from core.prompts.layout import Prompt
 from core.repair import prompting
 from core.repair.call import answer, draw_seed, prediction_key
 from core.repair.equipment import Equipment
-from core.repair.hinting import hints_for_attempt
+from core.repair.hinting import new_hints
 from core.repair.history import History
 from core.repair.lesson import entry_of
+from core.repair.mending import mend_for_attempt
 from core.repair.trial import asked_again, attempt_sql, corrected_by_hand
 from core.run.events import (
     AnswerWritten,
@@ -158,7 +159,12 @@ class Episode:
 
     async def _repair(self, attempt: int) -> AsyncGenerator[AnyEvent, None]:
         equipment, history, strategy = self.equipment, self.history, self.equipment.strategy
-        policy = strategy.recalls(attempt)
+        mend = await mend_for_attempt(equipment, history) if strategy.mends else None
+        if mend is not None:
+            async for event in self._try(attempt, mend.sql, mended=mend.why):
+                yield event
+            return
+        policy = strategy.recalls(history.drafts + 1)
         if policy is not None:
             question, last = history.question, history.last
             recalled = await equipment.experience.recall(
@@ -185,7 +191,7 @@ class Episode:
             history.apply(retrieved)
             yield retrieved
         if strategy.hints:
-            history.hints += await hints_for_attempt(equipment, history)
+            history.hints += await new_hints(equipment, history)
         prompt = prompting.revision(equipment, history)
         async for event in self._write_and_try(attempt, prompt, self._sampling(attempt, prompt)):
             yield event
@@ -196,7 +202,7 @@ class Episode:
         if strategy.temperature == 0.0:
             return GREEDY
         known = self.history.asked_greedily(prompt.messages, before=attempt)
-        if strategy.draft(attempt).greedy and not known:
+        if strategy.draft(self.history.drafts + 1).greedy and not known:
             return GREEDY
         temperature = strategy.temperature
         if strategy.warmer_after_repeat:
@@ -220,7 +226,7 @@ class Episode:
         async for event in self._try(attempt, sql):
             yield event
 
-    def _try(self, attempt: int, sql: str) -> AsyncGenerator[AnyEvent, None]:
+    def _try(self, attempt: int, sql: str, *, mended: str = "") -> AsyncGenerator[AnyEvent, None]:
         strategy = self.equipment.strategy
         return attempt_sql(
             self.equipment,
@@ -228,6 +234,7 @@ class Episode:
             attempt,
             sql,
             refuse_same_rows=strategy.refuses_same_rows,
+            mended=mended,
         )
 
     async def _write(

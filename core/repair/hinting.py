@@ -1,32 +1,34 @@
-"""Schema hints for the newest failure of an episode."""
+"""Schema hints for the failures of an episode."""
 
 from __future__ import annotations
 
-from core.database.rows import Execution
+from core.database.rows import execution_of
 from core.repair.equipment import Equipment
 from core.repair.hints import hints_for, lookup_in
 from core.repair.history import History
 from core.run.events import Hint
 
 
-async def hints_for_attempt(equipment: Equipment, history: History) -> list[Hint]:
-    """Facts that the last attempt's failure asks for and that are not known yet.
+async def new_hints(equipment: Equipment, history: History) -> list[Hint]:
+    """Facts that the attempts since the model was last asked call for and that are not known yet.
 
-    They come from its SQL, the DBMS's message, the schema and look-ups in the database: nothing
+    They come from the SQL, the DBMS's message, the schema and look-ups in the database: nothing
     here knows gold. An attempt that was not run (a repeat) has nothing new to tell.
     """
-    last = history.last
-    result = history.results.get(last.attempt)
-    if result is None:
-        return []
-    database = history.question.database
-    found = await hints_for(
-        last.sql,
-        Execution(outcome=result.outcome, columns=result.columns, rows=result.rows, error=result.error),
-        equipment.schema(database),
-        lookup_in(equipment.sandbox, equipment.folder.path(database)),
-        question=history.question.text if last.attempt == 0 else "",
-        attempt=last.attempt,
-    )
+    database, found = history.question.database, dict[str, Hint]()
+    for attempt in history.attempts:
+        result = history.results.get(attempt.attempt)
+        if attempt.attempt < history.prompted or result is None:
+            continue
+        hints = await hints_for(
+            attempt.sql,
+            execution_of(result),
+            equipment.schema(database),
+            lookup_in(equipment.sandbox, equipment.folder.path(database)),
+            question=history.question.text if attempt.attempt == 0 else "",
+            attempt=attempt.attempt,
+        )
+        for hint in hints:
+            found.setdefault(hint.text, hint)
     known = {hint.text for hint in history.hints}
-    return [hint for hint in found if hint.text not in known]
+    return [hint for text, hint in found.items() if text not in known]

@@ -44,6 +44,10 @@ class History:
         self.retrieved: dict[int, MemoriesRetrieved] = {}
         self.hints: list[Hint] = []
         self.reflections: dict[int, str] = {}
+        self.mended: set[int] = set()
+        """Attempts that a rule made of the one before, without the model."""
+        self.prompted = 0
+        """The attempt that the model was last asked for."""
         self.greedily: dict[int, tuple[Message, ...]] = {}
         """Prompts that were answered by what is most likely, by attempt."""
         self._executed: SqlExecuted | None = None
@@ -61,6 +65,8 @@ class History:
             case SqlExecuted():
                 self.results[event.attempt] = event.result
                 self._executed = event
+                if event.mended:
+                    self.mended.add(event.attempt)
             case JudgementAwaited():
                 self.awaiting = self._executed
             case MemoriesRetrieved():
@@ -70,6 +76,7 @@ class History:
             case PromptSent():
                 known = {hint.text for hint in self.hints}
                 self.hints += [hint for hint in event.hints if hint.text not in known]
+                self.prompted = event.attempt
                 if event.sampling.temperature == 0:
                     self.greedily[event.attempt] = event.messages
             case _:
@@ -96,6 +103,11 @@ class History:
     def repairs(self) -> int:
         """Repairs made: every attempt but the initial one."""
         return max(len(self.attempts) - 1, 0)
+
+    @property
+    def drafts(self) -> int:
+        """Repairs that the model made."""
+        return self.repairs - len(self.mended)
 
     @property
     def solved(self) -> bool:

@@ -46,7 +46,7 @@ def _afresh(equipment: Equipment, history: History) -> Prompt:
     """A draft from the initial prompt; what was learned from the failures goes in as facts, and
     beside them what the strategy's table of drafts says."""
     question, attempt = history.question, history.last.attempt + 1
-    draft = equipment.strategy.draft(attempt)
+    draft = equipment.strategy.draft(history.drafts + 1)
     retrieved = history.retrieved.get(attempt)
     taken = _taken(retrieved) if retrieved else {}
     examples = taken.pop("example", ())

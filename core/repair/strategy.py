@@ -50,6 +50,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     drafts: tuple[Draft, ...] = (Draft(),)
     """What fresh drafts are told, taken in turn. A small model leans on whatever it is shown: drafts
     that are shown different things fail in different ways."""
+    mends: bool = False
+    """A failed query is rewritten by rule where it can be, before the model is asked again."""
     hints: bool = False
     """Schema hints worked out from each failure."""
     refuses_same_rows: bool = False
@@ -62,15 +64,15 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
         """Whether finished episodes become memories."""
         return self.retrieval is not None
 
-    def draft(self, attempt: int) -> Draft:
-        """What the repair of this number (from 1) is told."""
-        return self.drafts[(attempt - 1) % len(self.drafts)]
+    def draft(self, number: int) -> Draft:
+        """What the model's repair of this number (from 1) is told."""
+        return self.drafts[(number - 1) % len(self.drafts)]
 
-    def recalls(self, attempt: int) -> RetrievalPolicy | None:
-        """What this repair takes from memory; None: nothing."""
+    def recalls(self, number: int) -> RetrievalPolicy | None:
+        """What the model's repair of this number takes from memory; None: nothing."""
         if self.retrieval is None or self.asks == "revise":
             return self.retrieval
-        draft = self.draft(attempt)
+        draft = self.draft(number)
         policy = self.retrieval
         if not draft.lessons:
             policy = msgspec.structs.replace(policy, positives=0, negatives=0)
@@ -106,7 +108,8 @@ MERIT = Strategy(
 )
 MERITO = Strategy(
     name="merito",
-    about="Fresh drafts with schema hints and the lessons of memory; no step wasted on repeats.",
+    about="Mends by rule, then fresh drafts with schema hints and the lessons of memory; no step is"
+    " wasted on repeats.",
     asks="afresh",
     temperature=0.8,
     top_p=0.95,
@@ -117,6 +120,7 @@ MERITO = Strategy(
         Draft(),
         Draft(values=True, lessons=True),
     ),
+    mends=True,
     hints=True,
     refuses_same_rows=True,
     warmer_after_repeat=True,
@@ -133,6 +137,7 @@ STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
         MERITO,
+        _but(MERITO, "merito-no-mends", "merito without mends by rule.", mends=False),
         _but(MERITO, "merito-no-hints", "merito without schema hints.", hints=False),
         _drafts_but("merito-no-examples", "merito without right answers to others.", examples=False),
         _drafts_but(

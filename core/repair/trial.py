@@ -17,12 +17,19 @@ NO_SQL = "no SQL found in the answer"
 
 
 async def attempt_sql(
-    equipment: Equipment, history: History, attempt: int, sql: str, *, refuse_same_rows: bool
+    equipment: Equipment,
+    history: History,
+    attempt: int,
+    sql: str,
+    *,
+    refuse_same_rows: bool,
+    mended: str = "",
 ) -> AsyncGenerator[AnyEvent, None]:
     """Run and judge `sql` as attempt number `attempt`; the last event is its AttemptJudged.
 
     A repeat of an earlier attempt takes its place in the budget and is not run again. With
     `refuse_same_rows`, neither is SQL judged again whose rows were already called a mismatch.
+    `mended` says what a rule changed, where the SQL is not the model's.
     """
     position, stamp = history.position, equipment.stamp
 
@@ -45,7 +52,7 @@ async def attempt_sql(
         caps=COMPLETE if regime.full_rows else DISPLAY,
     )
     result = clipped(execution)
-    yield stamp(SqlExecuted, position=position, attempt=attempt, sql=sql, result=result)
+    yield stamp(SqlExecuted, position=position, attempt=attempt, sql=sql, result=result, mended=mended)
     same = history.same_rows_as(result.digest, before=attempt) if refuse_same_rows else None
     if same is not None:
         yield judged(as_before(same), refused=f"returns the same rows as attempt {same.attempt}")

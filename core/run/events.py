@@ -255,6 +255,8 @@ class SqlExecuted(Event, tag="sql_executed", frozen=True, kw_only=True):
     attempt: int
     sql: str
     result: ResultTable
+    mended: str = ""
+    """What a rule changed in the attempt before; empty where the SQL is a model's or a person's."""
 
 
 class JudgementAwaited(Event, tag="judgement_awaited", frozen=True, kw_only=True):

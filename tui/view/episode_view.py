@@ -90,6 +90,8 @@ class AttemptView:
     remark: str = ""
     repeats: int | None = None
     refused: str = ""
+    mended: str = ""
+    """What a rule changed in the attempt before, where no model wrote this one."""
     limit_hit: bool = False
     skipped: bool = False
     correction: str = ""
@@ -196,7 +198,7 @@ def _selected(attempt: AttemptView, event: CandidatesSelected) -> None:
 
 
 def _executed(attempt: AttemptView, event: SqlExecuted) -> None:
-    attempt.sql, attempt.result = event.sql, event.result
+    attempt.sql, attempt.result, attempt.mended = event.sql, event.result, event.mended
     attempt.state = State.RUNNING
 
 

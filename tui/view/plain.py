@@ -175,14 +175,18 @@ def _answer(view: RunView, event: AnswerWritten) -> Iterator[str]:
     yield f"{name}: {one_line(event.sql, _SQL_LIMIT) or '(no SQL in the answer)'}"
     if event.reused:
         yield "  taken over from an earlier run, no model call"
+    yield from _changed(view, event)
+    if event.finish == "length":
+        yield "  the answer was cut at the token limit"
+
+
+def _changed(view: RunView, event: AnswerWritten | SqlExecuted) -> Iterator[str]:
     episode = view.episode(event.position)
     changed = episode.changes(event.attempt) if episode is not None else ()
     if changed:
         shown = "; ".join(one_line(change_words(change), 120) for change in changed[:_CHANGES])
         more = len(changed) - _CHANGES
         yield f"  changed: {shown}" + (f"; and {more} more" if more > 0 else "")
-    if event.finish == "length":
-        yield "  the answer was cut at the token limit"
 
 
 def _drawn(_view: RunView, event: CandidateDrawn) -> Iterator[str]:
@@ -196,7 +200,11 @@ def _selected(_view: RunView, event: CandidatesSelected) -> Iterator[str]:
     yield "the candidates " + ("agree on its result" if event.agreed else "do not agree on a result")
 
 
-def _rows(_view: RunView, event: SqlExecuted) -> Iterator[str]:
+def _rows(view: RunView, event: SqlExecuted) -> Iterator[str]:
+    if event.mended:
+        yield f"repair {event.attempt} of {view.budget}: {one_line(event.sql, _SQL_LIMIT)}"
+        yield f"  by rule, no model call: {one_line(event.mended, 400)}"
+        yield from _changed(view, event)
     result = event.result
     if result.error or not result.columns:
         return

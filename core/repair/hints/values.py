@@ -14,7 +14,7 @@ from pathlib import Path
 
 from core.database.rows import Execution, Outcome
 from core.database.sandbox import Caps, Sandbox
-from core.database.schema import Column, Schema
+from core.database.schema import Column, Schema, Table
 from core.database.schema_text import Samples
 from core.repair.hints.failed import Comparison, Failed
 from core.repair.hints.naming import shown
@@ -92,9 +92,19 @@ def _empty(stored: Sequence[Comparison]) -> str:
 async def _holds(comparison: Comparison, look_up: Lookup) -> bool:
     """Whether some row satisfies the comparison by itself; True also where that cannot be told."""
     operator = "LIKE" if comparison.operator == "LIKE" else "="
+    return await holds_value(
+        comparison.table, comparison.column, comparison.value, look_up, operator=operator
+    )
+
+
+async def holds_value(
+    table: Table, column: Column, value: object, look_up: Lookup, *, operator: str = "="
+) -> bool:
+    """Whether some row's column equals the value (or is LIKE it); True also where that cannot be
+    told."""
     found = await look_up(
-        f"SELECT 1 FROM {quoted_name(comparison.table.name)}"
-        f" WHERE {quoted_name(comparison.column.name)} {operator} {literal(comparison.value)} LIMIT 1"
+        f"SELECT 1 FROM {quoted_name(table.name)}"
+        f" WHERE {quoted_name(column.name)} {operator} {literal(value)} LIMIT 1"
     )
     return bool(found.rows) or found.outcome is not Outcome.OK
 
@@ -153,12 +163,18 @@ def _misfit(comparison: Comparison, value: str, held: Sequence[object]) -> Fact 
 async def _distinct(
     comparison: Comparison, look_up: Lookup, most: int = DISTINCT_VALUES
 ) -> list[object]:
-    """Different values of the compared column, NULL left out."""
-    column = quoted_name(comparison.column.name)
+    return await distinct_values(comparison.table, comparison.column, look_up, most)
+
+
+async def distinct_values(
+    table: Table, column: Column, look_up: Lookup, most: int = DISTINCT_VALUES
+) -> list[object]:
+    """Different values of a column, NULL left out."""
+    name = quoted_name(column.name)
     found = await look_up(
-        f"SELECT DISTINCT {column} FROM"
-        f" (SELECT {column} FROM {quoted_name(comparison.table.name)} LIMIT {SCANNED_ROWS})"
-        f" WHERE {column} IS NOT NULL LIMIT {most}"
+        f"SELECT DISTINCT {name} FROM"
+        f" (SELECT {name} FROM {quoted_name(table.name)} LIMIT {SCANNED_ROWS})"
+        f" WHERE {name} IS NOT NULL LIMIT {most}"
     )
     return [row[0] for row in found.rows] if found.outcome is Outcome.OK else []
 
@@ -167,28 +183,33 @@ async def _elsewhere(value: str, comparison: Comparison, failed: Failed, look_up
     """Other columns, those of the query's tables first, that hold the value in any case."""
     own = {table.name for table in failed.tables}
     tables = sorted(failed.schema.tables, key=lambda table: table.name not in own)
+    found = await places_of_value(tables, value, look_up, but=_names(comparison))
+    return [shown(table.name, name) for table, name, _ in found[:3]]
+
+
+async def places_of_value(
+    tables: Sequence[Table], value: str, look_up: Lookup, *, but: tuple[str, str] | None = None
+) -> list[tuple[Table, str, str]]:
+    """Columns of text, in the tables' order, that hold the value in any case: the table, the column,
+    and the value as it is stored there. `but` is left out."""
     places = [
-        (table, column)
+        (table, column.name)
         for table in tables
         if not table.is_view
         for column in table.columns
-        if text_column(column) and (table.name, column.name) != _names(comparison)
+        if text_column(column) and (table.name, column.name) != but
     ][:COLUMNS_SEARCHED]
     if not places or not value.strip():
         return []
     searches = (
-        f"SELECT {number} WHERE EXISTS (SELECT 1 FROM (SELECT {quoted_name(column.name)} AS v"
+        f"SELECT {number}, (SELECT v FROM (SELECT {quoted_name(name)} AS v"
         f" FROM {quoted_name(table.name)} LIMIT {SCANNED_ROWS})"
-        f" WHERE v = {literal(value)} COLLATE NOCASE)"
-        for number, (table, column) in enumerate(places)
+        f" WHERE v = {literal(value)} COLLATE NOCASE LIMIT 1) AS held"
+        for number, (table, name) in enumerate(places)
     )
-    found = await look_up(" UNION ALL ".join(searches))
+    found = await look_up(f"SELECT * FROM ({' UNION ALL '.join(searches)}) WHERE held IS NOT NULL")
     rows = found.rows if found.outcome is Outcome.OK else ()
-    return [
-        shown(places[row[0]][0].name, places[row[0]][1].name)
-        for row in rows[:3]
-        if isinstance(row[0], int)
-    ]
+    return [(*places[row[0]], str(row[1])) for row in rows if isinstance(row[0], int)]
 
 
 def _referred(comparison: Comparison) -> list[str]:
@@ -203,17 +224,23 @@ def _referred(comparison: Comparison) -> list[str]:
 
 def _near(value: str, held: list[str]) -> list[str]:
     """Stored texts like the value: the same but for case, spaces and punctuation before others."""
-    from rapidfuzz import fuzz, process
-
     wanted = _bare(value)
     same = [each for each in held if _bare(each) == wanted]
     if same or not wanted:
         return same[:3]
     containing = [each for each in held if len(wanted) > 2 and wanted in _bare(each)][:3]
+    return list(dict.fromkeys([*like_stored(value, held, NEAR_VALUE), *containing]))[:3]
+
+
+def like_stored(value: str, held: Sequence[str], least: float) -> list[str]:
+    """At most three of the stored texts that are at least so similar, in percent and but for case,
+    spaces and punctuation; best first."""
+    from rapidfuzz import fuzz, process
+
     ranked = process.extract(
-        wanted, [_bare(each) for each in held], scorer=fuzz.ratio, score_cutoff=NEAR_VALUE, limit=3
+        _bare(value), [_bare(each) for each in held], scorer=fuzz.ratio, score_cutoff=least, limit=3
     )
-    return list(dict.fromkeys([*(held[index] for _, _, index in ranked), *containing]))[:3]
+    return [held[index] for _, _, index in ranked]
 
 
 def _bare(text: str) -> str:

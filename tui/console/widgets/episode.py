@@ -135,6 +135,12 @@ def _hints(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Lin
     ]
 
 
+def _mended(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
+    if not attempt.mended:
+        return []
+    return [line(("mended by rule ", ACCENT), one_line(attempt.mended, 400), indent=2)]
+
+
 def _sql(episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
     if attempt.state is State.WRITING and not attempt.streaming:
         return [line(("the model reads the prompt ...", QUIET), indent=2)]
@@ -236,6 +242,7 @@ def _ending(episode: EpisodeView, width: int) -> Sequence[Line]:
 
 _PARTS: tuple[Callable[[EpisodeView, AttemptView, int], list[Line]], ...] = (
     _hints,
+    _mended,
     _sql,
     _feedback,
     _rows,

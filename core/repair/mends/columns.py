@@ -1,0 +1,105 @@
+"""Names that a query's tables do not have, moved to where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from core.database.schema import Schema, Table
+from core.repair.hints.naming import nearest, nearest_columns, shown
+from core.repair.mends.scope import Scope, identifier, move, scopes
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def mend_names(tree: exp.Query, schema: Schema) -> list[str]:
+    """Change unknown tables, and columns that no source has or several have; what was changed, a
+    sentence each."""
+    told = [text for scope in scopes(tree, schema) for text in _tables(scope)]
+    return told + [text for scope in scopes(tree, schema) for text in _columns(scope)]
+
+
+def _tables(scope: Scope) -> Iterator[str]:
+    """An unknown table becomes the one whose name is most like it."""
+    from sqlglot import exp
+
+    names = [table.name for table in scope.schema.tables]
+    for node in list(scope.select.find_all(exp.Table)):
+        called = node.alias_or_name.casefold()
+        if (
+            node.find_ancestor(exp.Select) is not scope.select
+            or scope.sources.get(called, 0) is not None
+        ):
+            continue
+        near = list(nearest(node.name, names)) if not scope.is_made(node.name) else []
+        if near:
+            table = names[near[0]]
+            yield f"{shown(node.name)} is no table: {shown(table)} is"
+            if not node.alias:
+                node.set("alias", exp.TableAlias(this=identifier(node.name)))
+            node.set("this", identifier(table))
+
+
+def _columns(scope: Scope) -> Iterator[str]:
+    aliases = {each.alias.casefold() for each in scope.select.expressions if each.alias}
+    for column in scope.columns:
+        if column.this.meta.get("doubtful") or (not column.table and column.name.casefold() in aliases):
+            continue
+        holders = scope.holders(column.name)
+        if not column.table and len(holders) > 1:
+            column.set("table", identifier(holders[0]))
+            yield f"{shown(column.name)} is in several tables: that of {holders[0]} is taken"
+        elif not _is_known(scope, column):
+            yield from _moved(scope, column)
+
+
+def _is_known(scope: Scope | None, column: exp.Column) -> bool:
+    """Whether some source has the column, or may have it."""
+    called = column.table.casefold()
+    while scope is not None:
+        if called in scope.sources:
+            table = scope.sources[called]
+            return table is None or table.column(column.name) is not None
+        if not called and (scope.opaque or scope.holders(column.name)):
+            return True
+        scope = scope.outer
+    return False
+
+
+def _moved(scope: Scope, column: exp.Column) -> Iterator[str]:
+    """To a source that has it, else to the nearest table that has it, else to the name most like it
+    among the sources' own."""
+    was = ".".join(filter(None, (column.table, column.name)))
+    holders = scope.holders(column.name)
+    if holders:
+        table = scope.sources[holders[0]]
+        assert table is not None, "holders are tables"
+        move(column, holders[0], column.name)
+        yield f"{was} is {shown(table.name, column.name)}"
+        return
+    for owner in _nearest_first(scope, column):
+        called = scope.reach(owner)
+        if called:
+            move(column, called, column.name)
+            yield f"{was} is {shown(owner.name, column.name)}"
+            return
+    own = {table.name: called for called, table in scope.sources.items() if table}
+    for table, name in nearest_columns(column.name, scope.schema, list(own)):
+        if table.name in own:
+            move(column, own[table.name], name)
+            yield f"{was} is {shown(table.name, name)}"
+            return
+
+
+def _nearest_first(scope: Scope, column: exp.Column) -> list[Table]:
+    """Tables that have the column, by how many joins lead there; one that the query named as its
+    qualifier before all."""
+    starts = [table for table in scope.sources.values() if table]
+
+    def distance(owner: Table) -> tuple[bool, int]:
+        paths = [scope.schema.join_path(start.name, owner.name) for start in starts]
+        steps = [len(path) for path in paths if path is not None]
+        return owner.name.casefold() != column.table.casefold(), min(steps, default=99)
+
+    return sorted(scope.schema.tables_with(column.name), key=distance)

@@ -1,0 +1,68 @@
+"""Joins that a query may not need, left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from core.database.schema import Schema
+from core.repair.hints.naming import shown
+from core.repair.mends.scope import Scope, move, scopes
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def without_joins(tree: exp.Query, schema: Schema) -> Iterator[tuple[exp.Query, str]]:
+    """The query with one SELECT over a single table of its own, for every table that has all the
+    columns used there under the same names; those that own the columns used come first. The tree
+    itself stays as it is."""
+    for number, scope in enumerate(scopes(tree, schema)):
+        for called in _alone(scope):
+            copy = tree.copy()
+            text = _reduced(scopes(copy, schema)[number], called)
+            yield copy, text
+
+
+def _alone(scope: Scope) -> list[str]:
+    """What the tables are called that could stand alone."""
+    if not scope.select.args.get("joins") or len(scope.sources) < 2 or scope.opaque:
+        return []
+    used = _used(scope)
+    names = {column.name for column in used}
+    if not names:
+        return []
+    able = [
+        called
+        for called, table in scope.sources.items()
+        if table and all(table.column(name) for name in names)
+    ]
+    owned = {column.table.casefold() for column in used if column.table}
+    return sorted(able, key=lambda called: owned != {called})
+
+
+def _used(scope: Scope) -> list[exp.Column]:
+    """Columns outside the conditions of joins."""
+    from sqlglot import exp
+
+    inside = {
+        id(each) for join in scope.select.args.get("joins", ()) for each in join.find_all(exp.Column)
+    }
+    return [column for column in scope.columns if id(column) not in inside]
+
+
+def _reduced(scope: Scope, called: str) -> str:
+    from sqlglot import exp
+
+    table = scope.sources[called]
+    assert table is not None, "only tables stand alone"
+    source = next(
+        node
+        for node in scope.select.find_all(exp.Table)
+        if node.alias_or_name.casefold() == called and node.find_ancestor(exp.Select) is scope.select
+    ).copy()
+    for column in _used(scope):
+        move(column, called, column.name)
+    scope.select.set("joins", None)
+    scope.select.from_(source, copy=False)
+    return f"{shown(table.name)} alone has all columns that are used"

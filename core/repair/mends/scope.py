@@ -1,0 +1,168 @@
+"""A query's SELECTs as mends change them: what each one's FROM clause names, and joins added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from core.database.schema import ForeignKey, Schema, Table
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+class Scope:
+    """One SELECT. Names are folded; `sources` maps what a table is called to the table, or to None
+    for rows that the query itself makes."""
+
+    def __init__(self, select: exp.Select, schema: Schema, made: frozenset[str]) -> None:
+        self.select = select
+        self.schema = schema
+        self._made = made
+        """Names of the query's WITH clauses."""
+        self.sources: dict[str, Table | None] = dict(self._named())
+
+    def _named(self) -> Iterator[tuple[str, Table | None]]:
+        from sqlglot import exp
+
+        for node in self.select.find_all(exp.Table, exp.Subquery):
+            if node.find_ancestor(exp.Select) is not self.select or not _is_source(node):
+                continue
+            known = isinstance(node, exp.Table) and node.name not in self._made
+            yield node.alias_or_name.casefold(), self.schema.table(node.name) if known else None
+
+    def is_made(self, name: str) -> bool:
+        """Whether a WITH clause makes the rows of this name."""
+        return name in self._made
+
+    @property
+    def columns(self) -> list[exp.Column]:
+        """The mentions of columns in this SELECT, sub-queries left out."""
+        from sqlglot import exp
+
+        return [
+            column
+            for column in self.select.find_all(exp.Column)
+            if column.find_ancestor(exp.Select) is self.select and not isinstance(column.this, exp.Star)
+        ]
+
+    @property
+    def opaque(self) -> bool:
+        """Whether some source's columns are not known."""
+        return any(table is None for table in self.sources.values())
+
+    @property
+    def outer(self) -> Scope | None:
+        """The SELECT around this one, whose columns it may use."""
+        from sqlglot import exp
+
+        around = self.select.find_ancestor(exp.Select)
+        return Scope(around, self.schema, self._made) if around else None
+
+    def holders(self, name: str) -> list[str]:
+        """What the sources that have a column are called."""
+        return [called for called, table in self.sources.items() if table and table.column(name)]
+
+    def owner(self, column: exp.Column) -> Table | None:
+        """The table whose column a mention is, where that is certain."""
+        called = column.table.casefold()
+        holders = [each for each in self.holders(column.name) if called in ("", each)]
+        table = self.sources[holders[0]] if len(holders) == 1 else None
+        if table is None and not holders and self.outer:
+            return self.outer.owner(column)
+        return table
+
+    def reach(self, table: Table) -> str | None:
+        """What `table` is called here, after joins along the schema's keys where it was not named;
+        None where no keys lead to it."""
+        named = [called for called, own in self.sources.items() if own and own.name == table.name]
+        if named:
+            return named[0]
+        paths = [
+            (called, path)
+            for called, own in self.sources.items()
+            if own and (path := self.schema.join_path(own.name, table.name))
+        ]
+        if not paths:
+            return None
+        called, path = min(paths, key=lambda each: len(each[1]))
+        self.qualify()
+        return self._joined(called, path)
+
+    def qualify(self) -> None:
+        """Write the table with each column that has one: a join may bring a namesake."""
+        for column in self.columns:
+            holders = self.holders(column.name)
+            if not column.table and len(holders) == 1:
+                column.set("table", identifier(holders[0]))
+
+    def _joined(self, called: str, path: Sequence[ForeignKey]) -> str:
+        """The last table's name after one join for each key."""
+        from sqlglot import exp
+
+        for key in path:
+            here = self.sources[called]
+            assert here is not None, "paths begin at tables"
+            forward = key.table.casefold() == here.name.casefold()
+            there = self.schema.table(key.to_table if forward else key.table)
+            assert there is not None, "keys join tables of the schema"
+            other = next((name for name, own in self.sources.items() if own is there), None)
+            if other is None:
+                other = self._free_name(there)
+                sides = zip(key.columns, key.to_columns, strict=False)
+                pairs = [(own, its) if forward else (its, own) for own, its in sides]
+                condition = exp.and_(
+                    *(
+                        exp.EQ(this=_column(called, own), expression=_column(other, its))
+                        for own, its in pairs
+                    )
+                )
+                source = exp.Table(this=identifier(there.name))
+                if other != there.name.casefold():
+                    source.set("alias", exp.TableAlias(this=identifier(other)))
+                self.select.append("joins", exp.Join(this=source, on=condition))
+                self.sources[other] = there
+            called = other
+        return called
+
+    def _free_name(self, table: Table) -> str:
+        name, number = table.name.casefold(), 2
+        while name in self.sources:
+            name, number = f"{table.name.casefold()}_{number}", number + 1
+        return name
+
+
+def scopes(tree: exp.Query, schema: Schema) -> list[Scope]:
+    """Every SELECT of a query, the outermost first."""
+    from sqlglot import exp
+
+    made = frozenset(cte.alias for cte in tree.find_all(exp.CTE))
+    return [Scope(select, schema, made) for select in tree.find_all(exp.Select)]
+
+
+def identifier(name: str) -> exp.Identifier:
+    """A name in a tree, in back-quotes where it is odd."""
+    from sqlglot import exp
+
+    from core.database.schema import quoted
+
+    folded = name.casefold()
+    return exp.Identifier(this=folded, quoted=quoted(folded) != folded)
+
+
+def _column(called: str, name: str) -> exp.Column:
+    from sqlglot import exp
+
+    return exp.Column(this=identifier(name), table=identifier(called))
+
+
+def move(column: exp.Column, called: str, name: str) -> None:
+    """Make a mention one of another column."""
+    column.set("this", identifier(name))
+    column.set("table", identifier(called))
+
+
+def _is_source(node: exp.Expression) -> bool:
+    from sqlglot import exp
+
+    return isinstance(node.parent, exp.From | exp.Join)

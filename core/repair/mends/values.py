@@ -1,0 +1,131 @@
+"""Texts that a compared column does not hold, replaced by what it holds or moved to where they are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
+
+from core.database.schema import Schema, Table
+from core.repair.hints.naming import shown
+from core.repair.hints.values import (
+    Lookup,
+    distinct_values,
+    holds_value,
+    like_stored,
+    places_of_value,
+    written,
+)
+from core.repair.mends.scope import Scope, move, scopes
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+MOST_COMPARISONS = 4
+SURE = 85.0
+"""Similarity in percent from which a stored text is taken for the one that was meant."""
+_YES = ("t", "true", "yes", "y", "1")
+_NO = ("f", "false", "no", "n", "0")
+
+
+async def mend_values(tree: exp.Query, schema: Schema, look_up: Lookup) -> list[str]:
+    """Change compared texts, or the columns that they are compared with; what was changed, a sentence
+    each."""
+    told: list[str] = []
+    for scope in scopes(tree, schema):
+        for column, text in list(_comparisons(scope))[:MOST_COMPARISONS]:
+            told += [each async for each in _mended(scope, column, text, look_up)]
+    return told
+
+
+def _comparisons(scope: Scope) -> Iterator[tuple[exp.Column, exp.Expression]]:
+    """Columns and the text that each is set equal to, or unequal."""
+    from sqlglot import exp
+
+    for column in scope.columns:
+        node = column.parent
+        if isinstance(node, exp.In) and node.this is column:
+            yield from ((column, each) for each in node.expressions if _text(each) is not None)
+        elif isinstance(node, exp.EQ | exp.NEQ | exp.Like):
+            other = node.expression if node.this is column else node.this
+            if _text(other) is not None and _text(column) is None:
+                yield column, other
+
+
+def _text(node: exp.Expression) -> str | None:
+    """A text constant, or a name in double quotes that SQLite may read as one."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.Literal) and node.is_string:
+        return str(node.name)
+    if isinstance(node, exp.Column) and node.this.meta.get("doubtful"):
+        return str(node.name)
+    return None
+
+
+async def _mended(
+    scope: Scope, column: exp.Column, node: exp.Expression, look_up: Lookup
+) -> AsyncIterator[str]:
+    from sqlglot import exp
+
+    table = scope.owner(column)
+    own = table.column(column.name) if table else None
+    value = (_text(node) or "").strip("%")
+    if table is None or own is None or not value or await holds_value(table, own, value, look_up):
+        return
+    place = shown(table.name, own.name)
+    held = [each for each in await distinct_values(table, own, look_up) if isinstance(each, str)]
+    stored = _same_word(value, held) or next(iter(like_stored(value, held, 100.0)), None)
+    if stored is None:
+        async for told in _moved(scope, column, node, value, look_up):
+            yield told
+            return
+        stored = next(iter(like_stored(value, held, SURE)), None)
+    if stored is not None:
+        yield f"{place} has {written(stored)}, not {written(value)}"
+        text = str(_text(node)).replace(value, stored) if isinstance(node.parent, exp.Like) else stored
+        node.replace(exp.Literal.string(text))
+
+
+def _same_word(value: str, held: list[str]) -> str | None:
+    """The stored yes or no that the value means, in a column of such words alone."""
+    if not held or not {each.casefold() for each in held} <= {*_YES, *_NO}:
+        return None
+    words = next((group for group in (_YES, _NO) if value.casefold() in group), ())
+    return next((each for each in held if each.casefold() in words), None)
+
+
+async def _moved(
+    scope: Scope, column: exp.Column, node: exp.Expression, value: str, look_up: Lookup
+) -> AsyncIterator[str]:
+    """The comparison with the column that holds the value, its table joined where it was not."""
+    from sqlglot import exp
+
+    table = scope.owner(column)
+    assert table is not None, "a compared column has its table"
+    was = shown(table.name, column.name)
+    for holder, name, stored in await _holders(scope, table, column.name, value, look_up):
+        called = scope.reach(holder)
+        if called:
+            move(column, called, name)
+            node.replace(exp.Literal.string(stored))
+            yield f"{written(stored)} is in {shown(holder.name, name)}, not in {was}"
+            return
+
+
+async def _holders(
+    scope: Scope, table: Table, column: str, value: str, look_up: Lookup
+) -> list[tuple[Table, str, str]]:
+    """Columns that hold the value in any case: of the table that the compared key refers to, then of
+    the query's tables, then of others."""
+    referred = {
+        key.to_table.casefold()
+        for key in table.foreign_keys
+        if column.casefold() in (own.casefold() for own in key.columns)
+    }
+    named = {own.name.casefold() for own in scope.sources.values() if own}
+
+    def rank(found: tuple[Table, str, str]) -> int:
+        name = found[0].name.casefold()
+        return 0 if name in referred else 1 if name in named else 2
+
+    return sorted(await places_of_value(scope.schema.tables, value, look_up), key=rank)
