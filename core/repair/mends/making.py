@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import msgspec
 
 from core.database.rows import Execution, Outcome
 from core.database.schema import Schema
+from core.errors import MeritoError
 from core.repair.hints.values import Lookup
 from core.repair.mends.columns import mend_names
 from core.repair.mends.joins import without_joins
@@ -30,23 +29,32 @@ async def mends_of(sql: str, execution: Execution, schema: Schema, look_up: Look
     Only the SQL, what the database said (`execution`), the schema and what `look_up` finds stored
     are read. Raises MeritoError only where `look_up` does.
     """
-    tree = parsed(sql)
-    if tree is None:
-        return ()
     found: dict[str, Mend] = {}
-    told: list[str] = []
-    # A tree of an unusual form may be more than the rules expect; then there is nothing to mend.
-    with suppress(AttributeError, KeyError, ValueError, IndexError, AssertionError, StopIteration):
-        told = mend_names(tree, schema)
-        told += await mend_values(tree, schema, look_up)
-        if told:
-            _keep(found, written(tree), "; ".join(dict.fromkeys(told)))
-        if told or execution.outcome is Outcome.OK:
-            for reduced, why in without_joins(tree, schema):
-                _keep(found, written(reduced), "; ".join(dict.fromkeys([*told, why])))
+    try:
+        await _find(found, sql, execution, schema, look_up)
+    except MeritoError:
+        raise
+    except Exception:
+        # Models write trees of every form; one that the rules do not expect has no mend.
+        found.clear()
     found.pop(normalised(sql), None)
     return tuple(found.values())
 
 
-def _keep(found: dict[str, Mend], sql: str, why: str) -> None:
-    found.setdefault(normalised(sql), Mend(sql, f"{why}."))
+async def _find(
+    found: dict[str, Mend], sql: str, execution: Execution, schema: Schema, look_up: Lookup
+) -> None:
+    tree = parsed(sql)
+    if tree is None:
+        return
+    told = mend_names(tree, schema)
+    told += await mend_values(tree, schema, look_up)
+    if told:
+        _keep(found, written(tree), told)
+    if told or execution.outcome is Outcome.OK:
+        for reduced, why in without_joins(tree, schema):
+            _keep(found, written(reduced), [*told, why])
+
+
+def _keep(found: dict[str, Mend], sql: str, told: list[str]) -> None:
+    found.setdefault(normalised(sql), Mend(sql, f"{'; '.join(dict.fromkeys(told))}."))
