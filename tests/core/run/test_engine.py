@@ -245,6 +245,28 @@ async def test_the_most_likely_draft_of_a_prompt_is_asked_for_once(tmp_path: Pat
     assert (first.sampling.temperature, fifth.sampling.temperature) == (0.0, 0.8)
 
 
+async def test_a_failed_query_is_mended_by_rule_before_the_model_is_asked_again(tmp_path: Path) -> None:
+    misspelt = RIGHT.replace("boat", "boats")
+    events = await played(tmp_path, [misspelt], strategy="merito")
+    (sent,) = of(PromptSent, events)
+    assert sent.attempt == 0
+    first, second = of(AttemptJudged, events)
+    assert (first.status, second.status) == (Status.EXECUTION_ERROR, Status.CORRECT)
+    (ran,) = [event for event in of(SqlExecuted, events) if event.attempt == 1]
+    assert ran.mended == "boats is no table: boat is."
+    (ended,) = of(EpisodeEnded, events)
+    assert (ended.outcome, ended.attempts) == (EpisodeOutcome.REPAIRED, 1)
+    assert ended.memory.polarity is Polarity.POSITIVE
+
+
+async def test_hints_of_what_was_tried_before_a_mend_reach_the_next_draft(tmp_path: Path) -> None:
+    misspelt = WRONG.replace("boat", "boats")
+    events = await played(tmp_path, [misspelt, RIGHT], strategy="merito")
+    draft = of(PromptSent, events)[-1]
+    assert draft.attempt == 2, "the mend was the first repair"
+    assert "There is no table boats" in draft.messages[0].content
+
+
 MARKER = "GOLDMARKER7731"
 
 

@@ -85,7 +85,7 @@ def poisoned(text: str) -> list:
             "messages": (Message("user", text),),
         },
         AnswerWritten: lambda _event: {"text": text, "sql": text, "extraction": (text,)},
-        SqlExecuted: lambda _event: {"sql": text, "result": table},
+        SqlExecuted: lambda _event: {"sql": text, "result": table, "mended": text},
         AttemptJudged: lambda event: {
             "sql": text,
             "message": text,

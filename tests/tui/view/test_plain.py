@@ -8,7 +8,15 @@ import re
 import msgspec
 
 from core.feedback.verdict import Status
-from core.run.events import AnyEvent, AttemptJudged, EpisodeOutcome, RunStarted, SqlExecuted, TokenDelta
+from core.run.events import (
+    AnswerWritten,
+    AnyEvent,
+    AttemptJudged,
+    EpisodeOutcome,
+    RunStarted,
+    SqlExecuted,
+    TokenDelta,
+)
 from tests.streams import HOSTILE, episode_events, question, run_events
 from tui.view.plain import PlainView
 
@@ -58,6 +66,19 @@ def test_tokens_as_they_arrive_print_nothing() -> None:
 def test_a_repeat_says_what_it_repeats() -> None:
     text = told(run_events(3))
     assert "result: wrong, the same SQL as repair 6; not run again" in text
+
+
+def test_a_mend_says_what_a_rule_changed_and_that_no_model_was_asked() -> None:
+    events = [
+        msgspec.structs.replace(event, mended="singer.Country has 'France', not 'FRANCE'.")
+        if isinstance(event, SqlExecuted) and event.attempt == 1
+        else event
+        for event in run_events(4)
+        if not (isinstance(event, AnswerWritten) and event.attempt == 1)
+    ]
+    text = told(events)
+    assert "repair 1 of 7: SELECT name" in text
+    assert "by rule, no model call: singer.Country has 'France', not 'FRANCE'." in text
 
 
 def test_engine_trouble_names_its_mend() -> None:
