@@ -10,6 +10,7 @@ from core.errors import MeritoError
 from core.repair.hints.values import Lookup
 from core.repair.mends.columns import mend_names
 from core.repair.mends.joins import without_joins
+from core.repair.mends.negations import mend_negations
 from core.repair.mends.values import mend_values
 from core.sql import normalised, parsed, written
 
@@ -49,6 +50,12 @@ async def _find(
         return
     told = mend_names(tree, schema)
     told += await mend_values(tree, schema, look_up)
+    turned = tree.copy()
+    negated = mend_negations(turned, schema)
+    if negated:
+        for reduced, why in without_joins(turned, schema):
+            _keep(found, written(reduced), [*told, *negated, why])
+        _keep(found, written(turned), [*told, *negated])
     if told:
         _keep(found, written(tree), told)
     if told or execution.outcome is Outcome.OK:

@@ -113,7 +113,7 @@ class Scope:
                 pairs = [(own, its) if forward else (its, own) for own, its in sides]
                 condition = exp.and_(
                     *(
-                        exp.EQ(this=_column(called, own), expression=_column(other, its))
+                        exp.EQ(this=column_of(called, own), expression=column_of(other, its))
                         for own, its in pairs
                     )
                 )
@@ -150,7 +150,8 @@ def identifier(name: str) -> exp.Identifier:
     return exp.Identifier(this=folded, quoted=quoted(folded) != folded)
 
 
-def _column(called: str, name: str) -> exp.Column:
+def column_of(called: str, name: str) -> exp.Column:
+    """A mention of a column with what its table is called."""
     from sqlglot import exp
 
     return exp.Column(this=identifier(name), table=identifier(called))

@@ -111,6 +111,17 @@ CASES: dict[str, tuple[str, str]] = {
         "SELECT id FROM pet WHERE vaccinated = 'Yes'",
         "SELECT id FROM pet WHERE vaccinated = 'T'",
     ),
+    "not over a join to many": (
+        "SELECT T1.name FROM student AS T1 LEFT JOIN has_pet AS T2 ON T1.id = T2.student"
+        " JOIN pet AS T3 ON T2.pet = T3.id WHERE T3.kind <> 'cat'",
+        "SELECT T1.name FROM student AS T1 WHERE NOT T1.id IN (SELECT has_pet.student FROM has_pet"
+        " JOIN pet ON has_pet.pet = pet.id WHERE pet.kind = 'cat')",
+    ),
+    "not over rows that FROM does not name": (
+        "SELECT name FROM student WHERE age > 20 AND kind != 'Cat'",
+        "SELECT student.name FROM student WHERE student.age > 20 AND NOT student.id IN (SELECT"
+        " has_pet.student FROM has_pet JOIN pet ON has_pet.pet = pet.id WHERE pet.kind = 'cat')",
+    ),
     "a join that gives nothing": (
         "SELECT T1.age FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student",
         "SELECT T1.age FROM student AS T1",
@@ -141,6 +152,8 @@ async def test_the_first_mend_is(case: str, database: Path, schema: Schema, sand
     "sql",
     [
         "SELECT name FROM student WHERE city = 'Paris'",
+        "SELECT name FROM student WHERE city <> 'Paris'",
+        "SELECT T1.thing FROM alone AS T1 WHERE T1.thing <> 'x'",
         "SELECT thing FROM alone",
         "SELECT kind FROM alone",
         "SELECT n FROM (SELECT name AS n FROM student) AS sub",

@@ -1,0 +1,59 @@
+"""'Not' over a join to many rows, made a 'not among': a student who does not own a cat is none whose
+pets hold something else beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from core.database.schema import ForeignKey, Schema, Table
+from core.repair.hints.naming import shown
+from core.repair.mends.scope import Scope, column_of, identifier, scopes
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def mend_negations(tree: exp.Query, schema: Schema) -> list[str]:
+    """Where a SELECT asks that a column of many joined rows differ from a constant, ask that none of
+    them equal it; what was changed, a sentence each."""
+    return [text for scope in scopes(tree, schema) for text in _negations(scope)]
+
+
+def _negations(scope: Scope) -> Iterator[str]:
+    from sqlglot import exp
+
+    called, table = next(iter(scope.sources.items()), ("", None))
+    if table is None:
+        return
+    where = scope.select.args.get("where")
+    for node in list(where.find_all(exp.NEQ)) if where else ():
+        column, constant = node.this, node.expression
+        inside = node.find_ancestor(exp.Select) is scope.select and not node.find_ancestor(exp.Or)
+        if not inside or not isinstance(column, exp.Column) or not isinstance(constant, exp.Literal):
+            continue
+        owner = scope.owner(column)
+        path = scope.schema.join_path(table.name, owner.name) if owner else None
+        if owner and path and path[0].to_table.casefold() == table.name.casefold():
+            node.replace(_not_among(scope, called, path[0], owner, node))
+            yield f"no {shown(owner.name, column.name)} may be {constant.sql()}"
+
+
+def _not_among(
+    scope: Scope, called: str, key: ForeignKey, owner: Table, node: exp.NEQ
+) -> exp.Expression:
+    """NOT key IN (the keys of those rows that equal the constant)."""
+    from sqlglot import exp
+
+    many = scope.schema.table(key.table)
+    assert many is not None, "keys join tables of the schema"
+    rows = exp.Select().from_(exp.Table(this=identifier(many.name)), copy=False)
+    inner = Scope(rows, scope.schema, frozenset())
+    place = inner.reach(owner)
+    assert place is not None, "the path goes on from there"
+    rows.select(column_of(many.name, key.columns[0]), copy=False)
+    rows.where(
+        exp.EQ(this=column_of(place, node.this.name), expression=node.expression.copy()), copy=False
+    )
+    there = column_of(called, key.to_columns[0])
+    return exp.Not(this=exp.In(this=there, query=exp.Subquery(this=rows)))
