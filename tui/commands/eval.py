@@ -1,11 +1,12 @@
-"""`merito eval`: score predictions as Spider or BIRD do."""
+"""`merito eval`: score predictions as Spider or BIRD do, and the answers of stored runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -28,44 +29,89 @@ class _Settings(NamedTuple):
     keep_distinct: bool
 
 
+_OF_FILES = ("dataset", "root", "gold", "pred")
+"""What scoring files needs."""
+
+
 @click.command(name="eval")
-@click.option(
-    "--dataset", type=click.Choice(["spider", "bird"]), required=True, help="Whose rules and files."
-)
-@click.option("--root", type=_FOLDER, required=True, help="Folder that holds the databases.")
-@click.option("--gold", type=_FILE, required=True, help="Lines of SQL, tab, database id.")
+@click.option("--dataset", type=click.Choice(["spider", "bird"]), help="Whose rules and files.")
+@click.option("--root", type=_FOLDER, help="Folder that holds the databases.")
+@click.option("--gold", type=_FILE, help="Lines of SQL, tab, database id.")
 @click.option(
     "--pred",
     type=_FILE,
-    required=True,
     help="Spider: one SQL a line. BIRD: a JSON object of index to SQL, separator, database id.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a question.")
 @click.option("--keep-distinct", is_flag=True, help="Spider: do not drop DISTINCT before comparing.")
 @click.option(
     "--deadline",
     type=options.SECONDS,
-    default=30.0,
-    show_default=True,
-    help="Seconds a query; for BIRD the prediction and gold together.",
+    help="Seconds a query; for BIRD the prediction and gold together. Default: 30.",
 )
-def command(
-    dataset: str,
-    root: Path,
-    gold: Path,
-    pred: Path,
-    as_json: bool,
-    keep_distinct: bool,
-    deadline: float,
-) -> int:
-    """Score predictions as Spider or BIRD do, in their own file formats.
+@click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    metavar="RUN",
+    help='A run by its id, its beginning, or "last"; or the file of a recording.',
+)
+@options.store
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a question, and one a run.")
+def command(runs: tuple[str, ...], root: Path | None, as_json: bool, **asked: Any) -> int:
+    """Score predictions as Spider or BIRD do, in their own file formats; or judge by gold what a run
+    answered that was judged by something else.
+
+    Files need --dataset, --root, --gold and --pred. With --run the gold is that of the run's data
+    set; its first SQL and its last are run again, by the run's own protocol and deadline.
 
     A broken gold query ends it with exit code 1, after everything else was scored.
 
     \b
-    Example:
+    Examples:
       merito eval --dataset spider --root spider --gold dev_gold.sql --pred mine.sql --json
+      merito eval --run last
     """
+    _check_form(runs, {**asked, "root": root})
+    if not runs:
+        return _score_files(root=root, as_json=as_json, **asked)
+    from tui import settings
+    from tui.experiments.rescoring import by_gold
+
+    store = settings.store_path(str(asked["store"]) if asked["store"] else None)
+    watch = None if as_json else partial(_progress, names_broken=False)
+    return by_gold(runs, store, root, watch)
+
+
+def _check_form(runs: tuple[str, ...], asked: dict[str, Any]) -> None:
+    """Raises UsageError where options of both forms are mixed, or one is missing."""
+    given = [name for name, value in asked.items() if value not in (None, False)]
+    if runs:
+        wrong = [name for name in given if name not in ("root", "store")]
+        why = "it has a data set, gold and a deadline of its own"
+    else:
+        wrong, why = [name for name in given if name == "store"], "files are in no store"
+    if wrong:
+        option = f"--{wrong[0].replace('_', '-')}"
+        form = "--run" if runs else "--gold and --pred"
+        raise click.UsageError(f"{option} does not go with {form}: {why}.")
+    missing = [] if runs else [name for name in _OF_FILES if name not in given]
+    if missing:
+        raise click.UsageError(
+            f"Missing option '--{missing[0]}'. To judge a stored run: merito eval --run RUN."
+        )
+
+
+def _score_files(
+    dataset: str,
+    root: Path,
+    gold: Path,
+    pred: Path,
+    *,
+    keep_distinct: bool,
+    deadline: float | None,
+    as_json: bool,
+    **_store: None,
+) -> int:
     import asyncio
 
     from core.datasets.predictions import key_notice, read_pairs
@@ -78,7 +124,7 @@ def command(
         click.echo(f"merito: {one_line(notice, 2 * _LINE)}", err=True)
     tally = Tally(protocol=dataset)
 
-    settings = _Settings(dataset, root, deadline, keep_distinct)
+    settings = _Settings(dataset, root, deadline or 30.0, keep_distinct)
 
     if as_json:
         asyncio.run(_score(pairs, settings, tally, _print_json))
@@ -154,8 +200,8 @@ def _print_json(decision: Decision) -> None:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[Decision], None]]:
-    """A bar on stderr, with a line for each broken question above it."""
+def _progress(total: int, names_broken: bool = True) -> Iterator[Callable[[Decision], None]]:
+    """A bar on stderr, with a line for each broken question above it, where they are named."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -166,7 +212,7 @@ def _progress(total: int) -> Iterator[Callable[[Decision], None]]:
 
         def advance(decision: Decision) -> None:
             progress.advance(task)
-            if decision.status == "BROKEN":
+            if names_broken and decision.status == "BROKEN":
                 line = one_line(decision.error, _LINE)
                 progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 WIDTH_WITHOUT_TERMINAL = 200
 GAP = 2
-"""Between two columns."""
+"""Blanks after a column."""
+DIVIDER = 1
+"""What the box draws between two columns: a blank."""
 LONGEST = 60
 """Of a cell that is broken into lines."""
 
@@ -30,30 +32,37 @@ def show(report: Report, *, as_json: bool) -> None:
             for record in table.records():
                 tell(table=table.name, **record)
         return
-    from rich.console import Console
-
-    console = Console(highlight=False, soft_wrap=False, emoji=False)
-    if not console.is_terminal:
-        console.width = WIDTH_WITHOUT_TERMINAL
     click.echo(f"\n{one_line(report.title)}\n")
     for name, value in report.facts:
         say(f"{name + ':':<12} {one_line(value)}")
-    for table in report.tables:
-        click.echo(f"\n{one_line(table.title)}\n")
-        for piece in pieces(table.telling, console.width):
-            console.print(_drawn(piece))
-        if table.note:
-            say(one_line(table.note))
+    show_tables(report.tables)
     click.echo()
     for note in report.notes:
         say(f"- {one_line(note)}")
     say(f"- The strategies part on {len(report.stories):,} questions, told in full by --html.")
 
 
+def show_tables(tables: Sequence[Table]) -> None:
+    """Tables that fit the terminal, each with its title and its note."""
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=False, emoji=False)
+    if not console.is_terminal:
+        console.width = WIDTH_WITHOUT_TERMINAL
+    for table in tables:
+        click.echo(f"\n{one_line(table.title)}\n")
+        for piece in pieces(table.telling, console.width):
+            console.print(_drawn(piece))
+        if table.note:
+            say(one_line(table.note))
+
+
 def pieces(table: Table, width: int) -> Iterator[Table]:
     """The table in as many as its columns need; each repeats the first column."""
     widths = [
-        max(len(table.columns[n]), *(min(LONGEST, len(row[n].text)) for row in table.rows)) + GAP
+        max(len(table.columns[n]), *(min(LONGEST, len(row[n].text)) for row in table.rows))
+        + GAP
+        + DIVIDER
         for n in range(len(table.columns))
     ]
     chosen: list[int] = []

@@ -1,0 +1,136 @@
+"""Runs judged again by the gold of their data sets: `merito eval --run`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.datasets.loading import load
+from core.datasets.records import STDIN
+from core.errors import MeritoError, UsageMistake
+from core.experiments.metrics import RunMetrics, metrics_of
+from core.experiments.rescoring import (
+    Plan,
+    Rescoring,
+    omitted_table,
+    plan_of,
+    question_records,
+    rescored,
+    summary_table,
+)
+from tui.experiments.telling import tell
+from tui.experiments.terminal import show_tables
+from tui.order import DATABASE_ENDINGS
+from tui.replaying import opened
+
+if TYPE_CHECKING:
+    from core.datasets.dataset import DataSet
+    from core.feedback.evaluation import Decision
+
+    Watch = Callable[[int], AbstractContextManager[Callable[[Decision], object]]]
+
+MOST_WORKERS = 4
+
+
+def by_gold(names: Sequence[str], store: Path, root: Path | None, watch: Watch | None) -> int:
+    """Judge the named runs again and show what came out: as JSON without `watch`, which is told how
+    much there is to do and then each decision. `root` is where the data is now, if it has moved.
+
+    Returns 1 where a finished question could not be judged. Raises MeritoError.
+    """
+    runs = {run.run: run for run in (_read(name, store) for name in names)}
+    planned = [
+        (plan_of(run, dataset), dataset)
+        for run in runs.values()
+        for dataset in [data_set_of(run, root)]
+    ]
+    total = sum(len(plan.pairs) for plan, _ in planned)
+    watched = watch(total) if watch else nullcontext(lambda _decision: None)
+    with watched as heard:
+        rescorings = asyncio.run(_rescored(planned, heard))
+    if watch:
+        tables = (summary_table(rescorings), omitted_table(rescorings))
+        show_tables([table for table in tables if table.rows])
+    else:
+        _tell(rescorings)
+    return 0 if all(each.complete for each in rescorings) else 1
+
+
+def _read(name: str, store: Path) -> RunMetrics:
+    with opened(name, store) as take:
+        if take.redacted:
+            raise UsageMistake(
+                f"The run {take.run} is redacted: the values in its SQL are replaced, so its rows would"
+                " be others.",
+                "Name the run itself, or a recording that is not redacted.",
+            )
+        return metrics_of(take.events())
+
+
+def data_set_of(run: RunMetrics, root: Path | None) -> DataSet:
+    """The data set that the run was put about, read again. Raises MeritoError where it is not there
+    any more, or never had gold."""
+    told = run.settings
+    stream = Path(told.dataset)
+    if told.dataset == STDIN or stream.suffix in DATABASE_ENDINGS:
+        raise _without_gold(run)
+    databases = root or (Path(told.root) if told.root else None)
+    if not stream.exists():
+        stream = _moved(run, root)
+        databases = root
+    dataset = load(stream, root=databases, leave_broken_out=True)
+    if not dataset.golds:
+        raise _without_gold(run)
+    return dataset
+
+
+def _without_gold(run: RunMetrics) -> MeritoError:
+    return UsageMistake(
+        f"The run {run.run} asked questions that have no gold SQL, so nothing can be compared.",
+        "Name a run over a data set with gold.",
+    )
+
+
+def _moved(run: RunMetrics, root: Path | None) -> Path:
+    """The data set below `root`, where it has moved there under its own name."""
+    was = Path(run.settings.dataset)
+    if root is not None:
+        places = [root / was.name] if was.suffix else [root / was.name, root]
+        found = next((place for place in places if place.exists()), None)
+        if found is not None:
+            return found
+    raise UsageMistake(
+        f"The data set of the run {run.run} is not at {was} any more.",
+        f"Give the folder where {was.name} is now with --root.",
+    )
+
+
+async def _rescored(
+    planned: Sequence[tuple[Plan, DataSet]], heard: Callable[[Decision], object]
+) -> list[Rescoring]:
+    from core.database.sandbox import Sandbox
+    from core.feedback.denotation import Denotation
+
+    workers = min(MOST_WORKERS, os.cpu_count() or 1)
+    async with Sandbox(workers) as sandbox:
+        found = []
+        for plan, dataset in planned:
+            told = plan.run.settings
+            denotation = Denotation(
+                sandbox, dataset.folder, dataset.golds, told.protocol, told.deadline
+            )
+            found.append(await rescored(plan, denotation, at_once=workers, heard=heard))
+        return found
+
+
+def _tell(rescorings: Sequence[Rescoring]) -> None:
+    for rescoring in rescorings:
+        for record in question_records(rescoring):
+            tell(table="answers", **record)
+    for table in (summary_table(rescorings), omitted_table(rescorings)):
+        for row in table.records():
+            tell(table=table.name, **row)
