@@ -14,6 +14,7 @@ from core.experiments.design import order_words
 from core.experiments.listings import dataset_name, jobs_words, listings_of, without_folders
 from core.experiments.metrics import Result, RunMetrics, accuracy_along
 from core.experiments.table import Table
+from core.experiments.tables import GOLD
 from core.memory.entry import MemoryEntry
 
 CAVEATS = (
@@ -28,6 +29,12 @@ SIDE_BY_SIDE = (
     "Seconds are what each call took: where several questions were under way at once (see 'at once';"
     " runs of an older Merito do not tell) they shared the machine, so such seconds compare only with"
     " those of runs with the same number."
+)
+
+
+OWN_JUDGE = (
+    "Not judged by gold but by {}: what is called right or accuracy is that judge's word alone. 'merito"
+    " eval --run' tells what gold says of the same answers."
 )
 
 
@@ -172,6 +179,9 @@ def _notes(runs: Sequence[RunMetrics], golds: Golds | None) -> list[str]:
             )
     if any(number != 1 for run in runs for number in run.jobs):
         notes.append(SIDE_BY_SIDE)
+    judges = sorted({run.settings.regime for run in runs} - {GOLD})
+    if judges:
+        notes.insert(0, OWN_JUDGE.format(" or ".join(judges)))
     missing = {run.settings.dataset for run in runs} - set(golds or {})
     notes += [
         f"The gold of {dataset_name(name)} is not at hand: nothing is reported without the questions"

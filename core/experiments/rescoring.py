@@ -109,7 +109,8 @@ class Rescoring(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def gain(self) -> Interval | None:
         """Accuracy of the last SQL minus that of the first; None where nothing could be judged."""
-        return paired_difference(*zip(*self._pairs, strict=True)) if self.answers else None
+        pairs = self._pairs
+        return paired_difference([last for last, _ in pairs], [first for _, first in pairs])
 
     @property
     def test(self) -> McNemar | None:
@@ -254,9 +255,15 @@ def omitted_table(rescorings: Sequence[Rescoring]) -> Table:
         for each in rescoring.omitted:
             by_reason.setdefault(each.why, []).append(each)
         for why, group in by_reason.items():
-            texts = (rescoring.run.run, str(why), group[0].result.question.id, group[0].note)
-            first, *rest = map(words, texts)
-            rows.append((first, rest[0], count(len(group)), *rest[1:]))
+            rows.append(
+                (
+                    words(rescoring.run.run),
+                    words(str(why)),
+                    count(len(group)),
+                    words(group[0].result.question.id),
+                    words(group[0].note),
+                )
+            )
     return Table(
         name="left-out",
         title="Questions left out",
@@ -281,8 +288,8 @@ def question_records(rescoring: Rescoring) -> list[dict[str, Value]]:
                 "outcome": str(result.outcome) if result.outcome else None,
                 "change": str(judged.change) if judged else None,
                 "called right": judged.called_right if judged else None,
-                **_told("first", judged and judged.first),
-                **_told("last", judged and judged.last),
+                **_told("first", judged.first if judged else None),
+                **_told("last", judged.last if judged else None),
                 "first SQL": result.attempts[0].sql if finished else None,
                 "last SQL": answer_of(result).sql if finished else None,
                 "left out": str(omitted.why) if omitted else None,

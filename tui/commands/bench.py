@@ -93,6 +93,13 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[str
     help="Only N questions, drawn by --seed; the same in every order.",
 )
 @options.model
+@click.option(
+    "--regime",
+    type=click.Choice(["denotation", "execution", "consensus"]),
+    default="denotation",
+    show_default=True,
+    help="Who says that an answer is right while it runs; afterwards 'merito eval' tells by gold.",
+)
 @options.budget
 @options.layout
 @options.prompts
@@ -139,6 +146,6 @@ def repair(
         root=asked["root"],
         layout_of_stream=asked["dataset_layout"],
         limit=asked["limit"],
-        **options.common({**asked, "strategy": None, "regime": "denotation"}),
+        **options.common({**asked, "strategy": None}),
     )
     return bench(order, strategies, orders, jobs=jobs, plain=plain, as_json=as_json)

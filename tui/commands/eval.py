@@ -55,14 +55,24 @@ _OF_FILES = ("dataset", "root", "gold", "pred")
     metavar="RUN",
     help='A run by its id, its beginning, or "last"; or the file of a recording.',
 )
+@click.option(
+    "--experiment", "experiments", multiple=True, metavar="ID", help="All runs of an experiment."
+)
 @options.store
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a question, and one a run.")
-def command(runs: tuple[str, ...], root: Path | None, as_json: bool, **asked: Any) -> int:
+def command(
+    runs: tuple[str, ...],
+    experiments: tuple[str, ...],
+    root: Path | None,
+    as_json: bool,
+    **asked: Any,
+) -> int:
     """Score predictions as Spider or BIRD do, in their own file formats; or judge by gold what a run
     answered that was judged by something else.
 
-    Files need --dataset, --root, --gold and --pred. With --run the gold is that of the run's data
-    set; its first SQL and its last are run again, by the run's own protocol and deadline.
+    Files need --dataset, --root, --gold and --pred. With --run or --experiment the gold is that of
+    the run's data set; its first SQL and its last are run again, by the run's own protocol and
+    deadline.
 
     A broken gold query ends it with exit code 1, after everything else was scored.
 
@@ -71,30 +81,31 @@ def command(runs: tuple[str, ...], root: Path | None, as_json: bool, **asked: An
       merito eval --dataset spider --root spider --gold dev_gold.sql --pred mine.sql --json
       merito eval --run last
     """
-    _check_form(runs, {**asked, "root": root})
-    if not runs:
-        return _score_files(root=root, as_json=as_json, **asked)
+    stored = bool(runs or experiments)
+    _check_form(stored, {**asked, "root": root})
+    if not stored:
+        return _score_files(as_json=as_json, **{**asked, "root": root})
     from tui import settings
-    from tui.experiments.rescoring import by_gold
+    from tui.experiments.rescoring import by_gold, cells
 
     store = settings.store_path(str(asked["store"]) if asked["store"] else None)
     watch = None if as_json else partial(_progress, names_broken=False)
-    return by_gold(runs, store, root, watch)
+    return by_gold((*runs, *cells(experiments, store)), store, root, watch)
 
 
-def _check_form(runs: tuple[str, ...], asked: dict[str, Any]) -> None:
+def _check_form(stored: bool, asked: dict[str, Any]) -> None:
     """Raises UsageError where options of both forms are mixed, or one is missing."""
     given = [name for name, value in asked.items() if value not in (None, False)]
-    if runs:
+    if stored:
         wrong = [name for name in given if name not in ("root", "store")]
         why = "it has a data set, gold and a deadline of its own"
     else:
         wrong, why = [name for name in given if name == "store"], "files are in no store"
     if wrong:
         option = f"--{wrong[0].replace('_', '-')}"
-        form = "--run" if runs else "--gold and --pred"
+        form = "--run" if stored else "--gold and --pred"
         raise click.UsageError(f"{option} does not go with {form}: {why}.")
-    missing = [] if runs else [name for name in _OF_FILES if name not in given]
+    missing = [] if stored else [name for name in _OF_FILES if name not in given]
     if missing:
         raise click.UsageError(
             f"Missing option '--{missing[0]}'. To judge a stored run: merito eval --run RUN."

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 
+from core.experiments.tables import GOLD
 from core.models.chat import ModelTrouble
 from core.run.jobs import merged
 from tui.experiments.cells import Study, study
@@ -49,6 +50,9 @@ async def _benched(studied: AbstractAsyncContextManager[Study], plain: bool, as_
         if not as_json:
             page = ("report", "--experiment", opened.experiment.id, "--html", "report.html")
             say("As a page:", command=typed(*page, store=opened.store.path))
+            if opened.experiment.common.regime != GOLD:
+                again = ("eval", "--experiment", opened.experiment.id)
+                say("By gold:", command=typed(*again, store=opened.store.path))
         broken = any(
             each.left_out or not all(result.judged for result in each.results) for each in metrics
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ from core.experiments.rescoring import (
     rescored,
     summary_table,
 )
+from stores.store import Store
+from tui.experiments.reporting import named_runs
 from tui.experiments.telling import tell
 from tui.experiments.terminal import show_tables
 from tui.order import DATABASE_ENDINGS
@@ -49,7 +51,9 @@ def by_gold(names: Sequence[str], store: Path, root: Path | None, watch: Watch |
         for dataset in [data_set_of(run, root)]
     ]
     total = sum(len(plan.pairs) for plan, _ in planned)
-    watched = watch(total) if watch else nullcontext(lambda _decision: None)
+    watched: AbstractContextManager[Callable[[Decision], object]] = (
+        watch(total) if watch else nullcontext(lambda _decision: None)
+    )
     with watched as heard:
         rescorings = asyncio.run(_rescored(planned, heard))
     if watch:
@@ -58,6 +62,14 @@ def by_gold(names: Sequence[str], store: Path, root: Path | None, watch: Watch |
     else:
         _tell(rescorings)
     return 0 if all(each.complete for each in rescorings) else 1
+
+
+def cells(experiments: Sequence[str], store: Path) -> list[str]:
+    """The ids of the runs of these experiments. Raises MeritoError where one has none."""
+    if not experiments:
+        return []
+    with closing(Store.open(store, mode="read")) as opened_store:
+        return named_runs(opened_store, (), experiments)
 
 
 def _read(name: str, store: Path) -> RunMetrics:

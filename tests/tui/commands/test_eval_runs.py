@@ -100,7 +100,7 @@ async def test_execution_repairs_what_fails_and_calls_right_whatever_runs(stage:
 async def test_consensus_can_make_a_right_answer_wrong(stage: Stage) -> None:
     await stage.ran(misled, "--regime", "consensus", "--candidates", 4, "--selector", "majority")
     assert await asyncio.to_thread(stage.eval, "--run", "last", "--store", stage.store) == 0
-    lines = [re.split(r"\s{2,}", line.strip()) for line in stage.out.splitlines()]
+    lines = [re.split(r"\s{2,}", line.strip()) for line in stage.out.splitlines() if line.strip(" ─")]
     shown = dict(
         pair
         for header, row in itertools.pairwise(lines)
@@ -134,7 +134,7 @@ async def test_what_gold_cannot_judge_is_left_out_by_name(stage: Stage) -> None:
     assert (summary["questions"], summary["left out"]) == (0, 4)
     assert (summary["gain"], summary["McNemar p"]) == (None, None)
     assert await asyncio.to_thread(stage.eval, *select) == 1
-    assert "its gold query fails" in stage.out
+    assert "cannot be judged: its gold" in stage.out
     assert "marker_x" not in stage.out + stage.err
 
 
@@ -166,6 +166,28 @@ async def test_a_recording_is_judged_too_and_a_redacted_one_is_refused(
     assert await asyncio.to_thread(stage.eval, "--run", hidden) == 2
     assert stage.err.count("\n") == 1
     assert "is redacted" in stage.err
+
+
+async def test_an_experiment_in_another_regime_points_to_gold(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its id is another, its report says who judged, and its runs are judged again together."""
+    ids = []
+    async with served(by_number) as (_, model):
+        for regime in ("denotation", "execution"):
+            code, out, err = await told(
+                capsys, "bench", "repair", stage.stream, "--model", model, "--store", stage.store,
+                "--strategies", "none,iterative", "--orders", "0", "--budget", 2, "--regime", regime,
+            )  # fmt: skip
+            assert (code, err) == (0, "")
+            ids += re.findall(r"^Experiment (\w+):", out, re.MULTILINE)
+            assert ("Not judged by gold but by execution" in out) == (regime == "execution")
+            assert (f"eval --experiment {ids[-1]}" in out) == (regime == "execution")
+    assert len(set(ids)) == 2
+    select = ("--experiment", ids[1], "--store", stage.store, "--json")
+    assert await asyncio.to_thread(stage.eval, *select) == 0, stage.err
+    found = {row["strategy"]: (row["last right"], row["gain"]) for row in stage.records("by-gold")}
+    assert found == {"none": (1, 0.0), "iterative": (2, 25.0)}
 
 
 async def test_questions_without_gold_cannot_be_judged(stage: Stage) -> None:
