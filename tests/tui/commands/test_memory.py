@@ -178,7 +178,7 @@ def test_export_and_import_carry_everything(memory: Memory, store: Store, tmp_pa
     entry = pending(store)
     memory("reject", entry.id, "--remark", "too narrow")
     typed = memory("export", str(tmp_path / "lessons"), "--json")
-    assert [each["memories"] for each in typed.objects] == [7, 2]
+    assert [each["memories"] for each in typed.objects] == [7, 2, 0]
     other = tmp_path / "other.sqlite"
     taken = memory("import", str(tmp_path / "lessons"), "--store", str(other), "--json")
     assert taken.objects == [{"new": 9, "known": 0, "duplicates": 0}]
@@ -193,7 +193,7 @@ def test_export_and_import_carry_everything(memory: Memory, store: Store, tmp_pa
 
 def test_export_can_be_narrowed(memory: Memory, tmp_path: Path) -> None:
     typed = memory("export", str(tmp_path / "x"), "--state", "pending", "--json")
-    assert [each["memories"] for each in typed.objects] == [1, 0]
+    assert [each["memories"] for each in typed.objects] == [1, 0, 0]
 
 
 def test_a_file_with_a_mistake_brings_nothing(memory: Memory, store: Store, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ async def test_what_was_learned_is_used_with_the_next_question(tmp_path: Path) -
         await pilot.press("r")
         await until(pilot, lambda: not room(app).session.live)
         await settled(pilot)
-        assert "learned + positive memory" in sheet(app, "episode")
+        assert "learned + a positive memory" in sheet(app, "episode")
 
         await put(app, pilot, "Which boats have a crew beyond 3?")
         await pilot.press("w")

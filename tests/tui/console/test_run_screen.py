@@ -68,7 +68,7 @@ async def test_a_repaired_episode_shows_attempts_feedback_rows_and_memories() ->
         for words in ("first SQL", "repair 1/7", "repair 3/7", "repeats repair 1", "3 rows in"):
             assert words in episode
         assert "hint no row has id > 0" in episode
-        assert "learned + positive memory" in episode
+        assert "learned + a positive memory" in episode
         memories = sheet(app, "memories")
         assert "for repair 3/7" in memories
         assert (
