@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sqlite3
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -35,26 +34,6 @@ INSERT INTO concert VALUES (1, 'Opening', '2014-07-01', 1, 1), (2, 'Super  Night
 INSERT INTO singer_in_concert VALUES (1, 1), (2, 2);
 INSERT INTO unrelated VALUES ('Ana');
 """
-
-
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("hints") / "concerts.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(TABLES)
-    connection.close()
-    return path
-
-
-@pytest.fixture(scope="module")
-def schema(database: Path) -> Schema:
-    return read_schema(database)
-
-
-@pytest.fixture
-async def sandbox() -> AsyncIterator[Sandbox]:
-    async with Sandbox() as opened:
-        yield opened
 
 
 CASES: dict[str, tuple[str, str, str]] = {

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sqlite3
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.database.rows import Execution, Outcome
 from core.database.sandbox import Sandbox
-from core.database.schema import Schema, read_schema
+from core.database.schema import Schema
 from core.repair.hints import lookup_in
 from core.repair.mends import Mend, mends_of
 from core.sql import normalised
@@ -37,26 +35,6 @@ INSERT INTO town VALUES ('Paris', 2, 1), ('Lyon', 1, 1), ('Kyoto', 1, 2);
 WORDS = """SELECT FROM WHERE JOIN ON AND IN ( ) , = . * GROUP BY name student pet T1 AS 'x' "y" 3 UNION
     EXCEPT NOT EXISTS WITH CASE WHEN THEN END kind LIKE NULL"""
 PETS = "student JOIN has_pet ON student.id = has_pet.student JOIN pet ON has_pet.pet = pet.id"
-
-
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("mends") / "mends.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(TABLES)
-    connection.close()
-    return path
-
-
-@pytest.fixture(scope="module")
-def schema(database: Path) -> Schema:
-    return read_schema(database)
-
-
-@pytest.fixture
-async def sandbox() -> AsyncIterator[Sandbox]:
-    async with Sandbox() as opened:
-        yield opened
 
 
 CASES: dict[str, tuple[str, str]] = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -20,21 +18,6 @@ INSERT INTO singer VALUES (1, 'Ana', 'France', '32'), (2, 'O''Hara', 'usa', 'x')
 INSERT INTO singer VALUES (3, 'The', 'Peru', 'y');
 INSERT INTO city VALUES ('New York', 'usa'), ('York', 'uk'), ('Ana', 'brazil');
 """
-
-
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("mentions") / "songs.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(TABLES)
-    connection.close()
-    return path
-
-
-@pytest.fixture
-async def sandbox() -> AsyncIterator[Sandbox]:
-    async with Sandbox() as opened:
-        yield opened
 
 
 CASES = {

@@ -138,7 +138,7 @@ def _hints(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Lin
 def _mended(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
     if not attempt.mended:
         return []
-    return [line(("mended by rule ", ACCENT), one_line(attempt.mended, 400), indent=2)]
+    return [line(("mended by rule: ", ACCENT), one_line(attempt.mended, 400), indent=2)]
 
 
 def _sql(episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
