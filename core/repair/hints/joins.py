@@ -30,7 +30,7 @@ def wrong_join(failed: Failed) -> Iterator[Fact]:
     """Tables of a query that ran whose columns it does not set equal along the schema's keys."""
     if not failed.ran or len(failed.tables) < 2:
         return
-    meaning = _Meanings(failed.schema)
+    meaning = Meanings(failed.schema)
     linked = {failed.tables[0].name.casefold()}
     pairs = [pair for pair in _equal_columns(failed) if meaning.same(*pair)]
     for _ in pairs:
@@ -113,7 +113,7 @@ def _equal_columns(failed: Failed) -> Iterator[tuple[Place, Place]]:
                 yield _place(one[0].name, one[1].name), _place(other[0].name, other[1].name)
 
 
-class _Meanings:
+class Meanings:
     """Which columns mean the same thing: keys, what they refer to, and what refers there too."""
 
     def __init__(self, schema: Schema) -> None:

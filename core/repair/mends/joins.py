@@ -28,6 +28,8 @@ def _alone(scope: Scope) -> list[str]:
     """What the tables are called that could stand alone."""
     if not scope.select.args.get("joins") or len(scope.sources) < 2 or scope.opaque:
         return []
+    if len({table.name for table in scope.sources.values() if table}) < len(scope.sources):
+        return []  # A table that is joined with itself is meant twice.
     used = _used(scope)
     names = {column.name for column in used}
     if not names:

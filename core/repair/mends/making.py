@@ -9,6 +9,7 @@ from core.database.schema import Schema
 from core.errors import MeritoError
 from core.repair.hints.values import Lookup
 from core.repair.mends.columns import mend_names
+from core.repair.mends.conditions import mend_conditions
 from core.repair.mends.joins import without_joins
 from core.repair.mends.negations import mend_negations
 from core.repair.mends.values import mend_values
@@ -48,7 +49,8 @@ async def _find(
     tree = parsed(sql)
     if tree is None:
         return
-    told = mend_names(tree, schema)
+    told = mend_conditions(tree, schema)
+    told += mend_names(tree, schema)
     told += await mend_values(tree, schema, look_up)
     turned = tree.copy()
     negated = mend_negations(turned, schema)

@@ -87,7 +87,10 @@ class Scope:
             return None
         called, path = min(paths, key=lambda each: len(each[1]))
         self.qualify()
-        return self._joined(called, path)
+        joins, last = self.steps(called, path)
+        for join in joins:
+            self.select.append("joins", join)
+        return last
 
     def qualify(self) -> None:
         """Write the table with each column that has one: a join may bring a namesake."""
@@ -96,19 +99,24 @@ class Scope:
             if not column.table and len(holders) == 1:
                 column.set("table", identifier(holders[0]))
 
-    def _joined(self, called: str, path: Sequence[ForeignKey]) -> str:
-        """The last table's name after one join for each key."""
+    def steps(
+        self, called: str, path: Sequence[ForeignKey], last: str | None = None
+    ) -> tuple[list[exp.Join], str]:
+        """One join for each key of a path from the source `called` so, but for tables that are named
+        already, and what the last table is called: `last`, where that is said."""
         from sqlglot import exp
 
-        for key in path:
+        joins: list[exp.Join] = []
+        for number, key in enumerate(path, 1):
             here = self.sources[called]
             assert here is not None, "paths begin at tables"
             forward = key.table.casefold() == here.name.casefold()
             there = self.schema.table(key.to_table if forward else key.table)
             assert there is not None, "keys join tables of the schema"
-            other = next((name for name, own in self.sources.items() if own is there), None)
-            if other is None:
-                other = self._free_name(there)
+            known = next((name for name, own in self.sources.items() if own is there), None)
+            named = last if number == len(path) else None
+            other = named or known or self._free_name(there)
+            if named or known is None:
                 sides = zip(key.columns, key.to_columns, strict=False)
                 pairs = [(own, its) if forward else (its, own) for own, its in sides]
                 condition = exp.and_(
@@ -120,10 +128,10 @@ class Scope:
                 source = exp.Table(this=identifier(there.name))
                 if other != there.name.casefold():
                     source.set("alias", exp.TableAlias(this=identifier(other)))
-                self.select.append("joins", exp.Join(this=source, on=condition))
+                joins.append(exp.Join(this=source, on=condition))
                 self.sources[other] = there
             called = other
-        return called
+        return joins, called
 
     def _free_name(self, table: Table) -> str:
         name, number = table.name.casefold(), 2

@@ -89,6 +89,16 @@ CASES: dict[str, tuple[str, str]] = {
         "SELECT id FROM pet WHERE vaccinated = 'Yes'",
         "SELECT id FROM pet WHERE vaccinated = 'T'",
     ),
+    "a join beside the keys": (
+        "SELECT T2.kind FROM student AS T1 JOIN pet AS T2 ON T1.id = T2.owner WHERE T1.name = 'Ana'",
+        "SELECT T2.kind FROM student AS T1 JOIN has_pet ON T1.id = has_pet.student"
+        " JOIN pet AS T2 ON has_pet.pet = T2.id WHERE T1.name = 'Ana'",
+    ),
+    "a join of two columns that mean different things": (
+        "SELECT T1.name FROM country AS T1 JOIN region AS T2 ON T1.id = T2.id WHERE T2.region = 'Asia'",
+        "SELECT T1.name FROM country AS T1 JOIN region AS T2 ON T1.region = T2.id"
+        " WHERE T2.region = 'Asia'",
+    ),
     "not over a join to many": (
         "SELECT T1.name FROM student AS T1 LEFT JOIN has_pet AS T2 ON T1.id = T2.student"
         " JOIN pet AS T3 ON T2.pet = T3.id WHERE T3.kind <> 'cat'",
@@ -138,6 +148,9 @@ async def test_the_first_mend_is(case: str, database: Path, schema: Schema, sand
         "WITH young AS (SELECT name FROM student) SELECT name FROM young",
         "SELECT name AS n FROM student ORDER BY n",
         "SELECT name FROM student WHERE EXISTS (SELECT 1 FROM has_pet WHERE student = student.id)",
+        "SELECT T1.name FROM student AS T1 JOIN alone AS T2 ON T1.name = T2.thing"
+        " WHERE T2.thing = T1.city",
+        "SELECT T1.name FROM student AS T1 JOIN student AS T2 ON T1.age = T2.age WHERE T2.name = 'Bo'",
         "no query at all",
     ],
 )
