@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 from core.database.schema import Schema, Table
 from core.repair.hints.naming import nearest, nearest_columns, shown
 from core.repair.mends.scope import Scope, identifier, move, scopes
+from core.sql import fold
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+_ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
+"""Columns that SQLite's tables have without declaring them."""
 
 
 def mend_names(tree: exp.Query, schema: Schema) -> list[str]:
@@ -26,7 +30,7 @@ def _tables(scope: Scope) -> Iterator[str]:
 
     names = [table.name for table in scope.schema.tables]
     for node in list(scope.select.find_all(exp.Table)):
-        called = node.alias_or_name.casefold()
+        called = fold(node.alias_or_name)
         if (
             node.find_ancestor(exp.Select) is not scope.select
             or scope.sources.get(called, 0) is not None
@@ -47,7 +51,11 @@ def _columns(scope: Scope) -> Iterator[str]:
         if column.this.meta.get("doubtful") or (not column.table and column.name.casefold() in aliases):
             continue
         holders = scope.holders(column.name)
+        if not holders and column.name in _ROW_NUMBERS:
+            continue
         if not column.table and len(holders) > 1:
+            if column.name in scope.merged:
+                continue
             column.set("table", identifier(holders[0]))
             yield f"{shown(column.name)} is in several tables: that of {holders[0]} is taken"
         elif not _is_known(scope, column):
@@ -56,7 +64,7 @@ def _columns(scope: Scope) -> Iterator[str]:
 
 def _is_known(scope: Scope | None, column: exp.Column) -> bool:
     """Whether some source has the column, or may have it."""
-    called = column.table.casefold()
+    called = fold(column.table)
     while scope is not None:
         if called in scope.sources:
             table = scope.sources[called]

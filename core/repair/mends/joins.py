@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from core.database.schema import Schema
 from core.repair.hints.naming import shown
 from core.repair.mends.scope import Scope, move, scopes
+from core.sql import fold
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -32,14 +33,16 @@ def _alone(scope: Scope) -> list[str]:
         return []  # A table that is joined with itself is meant twice.
     used = _used(scope)
     names = {column.name for column in used}
-    if not names:
+    qualified = {(column.table, column.name) for column in used if column.table}
+    if not names or len(qualified) > len({name for _, name in qualified}):
         return []
+    stars = {fold(each.table) for each in scope.select.expressions if each.is_star and each.table}
     able = [
         called
         for called, table in scope.sources.items()
-        if table and all(table.column(name) for name in names)
+        if table and all(table.column(name) for name in names) and stars <= {called}
     ]
-    owned = {column.table.casefold() for column in used if column.table}
+    owned = {fold(column.table) for column in used if column.table}
     return sorted(able, key=lambda called: owned != {called})
 
 
@@ -61,7 +64,7 @@ def _reduced(scope: Scope, called: str) -> str:
     source = next(
         node
         for node in scope.select.find_all(exp.Table)
-        if node.alias_or_name.casefold() == called and node.find_ancestor(exp.Select) is scope.select
+        if fold(node.alias_or_name) == called and node.find_ancestor(exp.Select) is scope.select
     ).copy()
     for column in _used(scope):
         move(column, called, column.name)

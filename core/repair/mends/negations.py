@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from core.database.schema import ForeignKey, Schema, Table
 from core.repair.hints.naming import shown
 from core.repair.mends.scope import Scope, column_of, identifier, scopes
+from core.sql import fold
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -34,9 +35,24 @@ def _negations(scope: Scope) -> Iterator[str]:
             continue
         owner = scope.owner(column)
         path = scope.schema.join_path(table.name, owner.name) if owner else None
-        if owner and path and path[0].to_table.casefold() == table.name.casefold():
-            node.replace(_not_among(scope, called, path[0], owner, node))
+        key = _key_used(scope, table, path[0].table) if path else None
+        if owner and key:
+            node.replace(_not_among(scope, called, key, owner, node))
             yield f"no {shown(owner.name, column.name)} may be {constant.sql()}"
+
+
+def _key_used(scope: Scope, table: Table, many: str) -> ForeignKey | None:
+    """The key of one column by which rows of `many` refer to the table; of several the one that the
+    query joins by."""
+    keys = [
+        key
+        for key in scope.schema.foreign_keys
+        if (fold(key.table), fold(key.to_table)) == (fold(many), fold(table.name))
+    ]
+    if len(keys) > 1:
+        mentioned = {column.name for column in scope.columns}
+        keys = [key for key in keys if mentioned >= {fold(name) for name in key.columns}]
+    return keys[0] if len(keys) == 1 and len(keys[0].columns) == 1 else None
 
 
 def _not_among(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from core.database.schema import ForeignKey, Schema, Table
+from core.sql import fold
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -26,10 +27,10 @@ class Scope:
         from sqlglot import exp
 
         for node in self.select.find_all(exp.Table, exp.Subquery):
-            if node.find_ancestor(exp.Select) is not self.select or not _is_source(node):
+            if _query_around(node) is not self.select or not _is_source(node):
                 continue
             known = isinstance(node, exp.Table) and node.name not in self._made
-            yield node.alias_or_name.casefold(), self.schema.table(node.name) if known else None
+            yield fold(node.alias_or_name), self.schema.table(node.name) if known else None
 
     def is_made(self, name: str) -> bool:
         """Whether a WITH clause makes the rows of this name."""
@@ -43,8 +44,16 @@ class Scope:
         return [
             column
             for column in self.select.find_all(exp.Column)
-            if column.find_ancestor(exp.Select) is self.select and not isinstance(column.this, exp.Star)
+            if _query_around(column) is self.select and not isinstance(column.this, exp.Star)
         ]
+
+    @property
+    def merged(self) -> Container[str]:
+        """Names of columns that a join by name makes one: they need no table."""
+        joins = self.select.args.get("joins", ())
+        if any(join.method == "NATURAL" for join in joins):
+            return {column.name for column in self.columns}
+        return {name.name for join in joins for name in join.args.get("using") or ()}
 
     @property
     def opaque(self) -> bool:
@@ -56,8 +65,14 @@ class Scope:
         """The SELECT around this one, whose columns it may use."""
         from sqlglot import exp
 
+        whole: exp.Expression | None = self.select
+        while whole and isinstance(whole.parent, exp.SetOperation | exp.Subquery):
+            whole = whole.parent
         around = self.select.find_ancestor(exp.Select)
-        return Scope(around, self.schema, self._made) if around else None
+        scope = Scope(around, self.schema, self._made) if around else None
+        # Sources of one FROM clause do not see each other.
+        beside = whole and isinstance(whole.parent, exp.From | exp.Join | exp.CTE)
+        return scope.outer if scope and beside else scope
 
     def holders(self, name: str) -> list[str]:
         """What the sources that have a column are called."""
@@ -65,7 +80,7 @@ class Scope:
 
     def owner(self, column: exp.Column) -> Table | None:
         """The table whose column a mention is, where that is certain."""
-        called = column.table.casefold()
+        called = fold(column.table)
         holders = [each for each in self.holders(column.name) if called in ("", each)]
         table = self.sources[holders[0]] if len(holders) == 1 else None
         if table is None and not holders and self.outer:
@@ -87,10 +102,7 @@ class Scope:
             return None
         called, path = min(paths, key=lambda each: len(each[1]))
         self.qualify()
-        joins, last = self.steps(called, path)
-        for join in joins:
-            self.select.append("joins", join)
-        return last
+        return self._join(called, path)
 
     def qualify(self) -> None:
         """Write the table with each column that has one: a join may bring a namesake."""
@@ -98,6 +110,19 @@ class Scope:
             holders = self.holders(column.name)
             if not column.table and len(holders) == 1:
                 column.set("table", identifier(holders[0]))
+
+    def refer(self, called: str, key: ForeignKey) -> str:
+        """What the table that a key refers to is called, after a join of its own by that key."""
+        table = self.schema.table(key.to_table)
+        assert table is not None, "keys join tables of the schema"
+        self.qualify()
+        return self._join(called, (key,), self._free_name(table))
+
+    def _join(self, called: str, path: Sequence[ForeignKey], last: str | None = None) -> str:
+        joins, end = self.steps(called, path, last)
+        for join in joins:
+            self.select.append("joins", join)
+        return end
 
     def steps(
         self, called: str, path: Sequence[ForeignKey], last: str | None = None
@@ -110,7 +135,7 @@ class Scope:
         for number, key in enumerate(path, 1):
             here = self.sources[called]
             assert here is not None, "paths begin at tables"
-            forward = key.table.casefold() == here.name.casefold()
+            forward = fold(key.table) == fold(here.name)
             there = self.schema.table(key.to_table if forward else key.table)
             assert there is not None, "keys join tables of the schema"
             known = next((name for name, own in self.sources.items() if own is there), None)
@@ -126,7 +151,7 @@ class Scope:
                     )
                 )
                 source = exp.Table(this=identifier(there.name))
-                if other != there.name.casefold():
+                if other != fold(there.name):
                     source.set("alias", exp.TableAlias(this=identifier(other)))
                 joins.append(exp.Join(this=source, on=condition))
                 self.sources[other] = there
@@ -134,9 +159,9 @@ class Scope:
         return joins, called
 
     def _free_name(self, table: Table) -> str:
-        name, number = table.name.casefold(), 2
+        name, number = fold(table.name), 2
         while name in self.sources:
-            name, number = f"{table.name.casefold()}_{number}", number + 1
+            name, number = f"{fold(table.name)}_{number}", number + 1
         return name
 
 
@@ -154,7 +179,7 @@ def identifier(name: str) -> exp.Identifier:
 
     from core.database.schema import quoted
 
-    folded = name.casefold()
+    folded = fold(name)
     return exp.Identifier(this=folded, quoted=quoted(folded) != folded)
 
 
@@ -174,4 +199,14 @@ def move(column: exp.Column, called: str, name: str) -> None:
 def _is_source(node: exp.Expression) -> bool:
     from sqlglot import exp
 
-    return isinstance(node.parent, exp.From | exp.Join)
+    inside = isinstance(node.parent, exp.Subquery) and isinstance(node, exp.Table)
+    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not node.alias:
+        return False  # brackets around joined tables, each of them a source
+    return inside or isinstance(node.parent, exp.From | exp.Join)
+
+
+def _query_around(node: exp.Expression) -> exp.Expression | None:
+    """The SELECT, or the UNION and the like, that a part of a query belongs to."""
+    from sqlglot import exp
+
+    return node.find_ancestor(exp.Select, exp.SetOperation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from core.repair.hints.values import (
     written,
 )
 from core.repair.mends.scope import Scope, move, scopes
+from core.sql import fold
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -69,8 +71,11 @@ async def _mended(
 
     table = scope.owner(column)
     own = table.column(column.name) if table else None
-    value = (_text(node) or "").strip("%")
-    if table is None or own is None or not value or await holds_value(table, own, value, look_up):
+    text, like = _text(node) or "", isinstance(node.parent, exp.Like)
+    value = text.strip("%") if like else text
+    if table is None or own is None or not value or (like and re.search("[%_]", value)):
+        return
+    if await holds_value(table, own, text, look_up, operator="LIKE" if like else "="):
         return
     place = shown(table.name, own.name)
     held = [each for each in await distinct_values(table, own, look_up) if isinstance(each, str)]
@@ -79,11 +84,16 @@ async def _mended(
         async for told in _moved(scope, column, node, value, look_up):
             yield told
             return
-        stored = next(iter(like_stored(value, held, SURE)), None)
+        near = like_stored(value, held, SURE)
+        stored = next((each for each in near if _digits(each) == _digits(value)), None)
     if stored is not None:
         yield f"{place} has {written(stored)}, not {written(value)}"
-        text = str(_text(node)).replace(value, stored) if isinstance(node.parent, exp.Like) else stored
-        node.replace(exp.Literal.string(text))
+        node.replace(exp.Literal.string(text.replace(value, stored) if like else stored))
+
+
+def _digits(text: str) -> list[str]:
+    """Another number or date is another thing, however like it is."""
+    return re.findall(r"\d", text)
 
 
 def _same_word(value: str, held: list[str]) -> str | None:
@@ -102,14 +112,42 @@ async def _moved(
 
     table = scope.owner(column)
     assert table is not None, "a compared column has its table"
+    if await _holds_others(table, column, node, look_up):
+        return
     was = shown(table.name, column.name)
     for holder, name, stored in await _holders(scope, table, column.name, value, look_up):
-        called = scope.reach(holder)
+        called = _reached(scope, table, column, holder)
         if called:
             move(column, called, name)
             node.replace(exp.Literal.string(stored))
             yield f"{written(stored)} is in {shown(holder.name, name)}, not in {was}"
             return
+
+
+async def _holds_others(
+    table: Table, column: exp.Column, node: exp.Expression, look_up: Lookup
+) -> bool:
+    """Whether the column holds another text of the list that the comparison is part of."""
+    from sqlglot import exp
+
+    own = table.column(column.name)
+    if own is None or not isinstance(node.parent, exp.In):
+        return False
+    others = [text for each in node.parent.expressions if each is not node and (text := _text(each))]
+    for text in others[:MOST_COMPARISONS]:
+        if await holds_value(table, own, text, look_up):
+            return True
+    return False
+
+
+def _reached(scope: Scope, table: Table, column: exp.Column, holder: Table) -> str | None:
+    """What the holder is called; where several keys refer to it, joined by the compared one."""
+    keys = [key for key in table.foreign_keys if fold(key.to_table) == fold(holder.name)]
+    compared = [key for key in keys if [fold(name) for name in key.columns] == [column.name]]
+    if len(keys) < 2 or not compared:
+        return scope.reach(holder)
+    called = column.table or scope.holders(column.name)[0]
+    return scope.refer(called, compared[0]) if called in scope.sources else None
 
 
 async def _holders(

@@ -23,14 +23,27 @@ CREATE TABLE has_pet (student INTEGER REFERENCES student(id), pet INTEGER REFERE
 CREATE TABLE region (id INTEGER PRIMARY KEY, region TEXT);
 CREATE TABLE country (id INTEGER PRIMARY KEY, name TEXT, population INTEGER,
                       region INTEGER REFERENCES region(id));
-CREATE TABLE town (name TEXT, population INTEGER, country INTEGER REFERENCES country(id));
+CREATE TABLE town (name TEXT, population INTEGER, country INTEGER REFERENCES country(id),
+                   code INTEGER PRIMARY KEY);
 CREATE TABLE alone (thing TEXT);
+CREATE TABLE route (start INTEGER REFERENCES town(code), goal INTEGER REFERENCES town(code),
+                    km INTEGER);
+CREATE TABLE block (row INTEGER, col INTEGER, colour TEXT, PRIMARY KEY (row, col));
+CREATE TABLE seat (row INTEGER, col INTEGER, note TEXT,
+                   FOREIGN KEY (row, col) REFERENCES block(row, col));
+CREATE TABLE "Ärzte" ("Größe" INTEGER);
+CREATE VIEW elder AS SELECT id, name, age AS years FROM student WHERE age > 21;
 INSERT INTO student VALUES (1, 'Ana', 20, 'Paris'), (2, 'Bo', 22, 'Rome');
 INSERT INTO pet VALUES (1, 'cat', 3.5, 'T'), (2, 'dog', 9.0, 'F');
 INSERT INTO has_pet VALUES (1, 1), (2, 2);
 INSERT INTO region VALUES (1, 'Europe'), (2, 'Asia');
 INSERT INTO country VALUES (1, 'France', 68, 1), (2, 'Japan', 125, 2);
-INSERT INTO town VALUES ('Paris', 2, 1), ('Lyon', 1, 1), ('Kyoto', 1, 2);
+INSERT INTO town VALUES ('Paris', 2, 1, 1), ('Lyon', 1, 1, 2), ('Kyoto', 1, 2, 3);
+INSERT INTO route VALUES (1, 2, 400), (2, 3, 9600);
+INSERT INTO block VALUES (1, 1, 'red'), (1, 2, 'blue');
+INSERT INTO seat VALUES (1, 1, 'broken'), (1, 2, 'fine');
+INSERT INTO "Ärzte" VALUES (180);
+INSERT INTO alone VALUES ('2010-01-01');
 """
 WORDS = """SELECT FROM WHERE JOIN ON AND IN ( ) , = . * GROUP BY name student pet T1 AS 'x' "y" 3 UNION
     EXCEPT NOT EXISTS WITH CASE WHEN THEN END kind LIKE NULL"""
@@ -110,6 +123,33 @@ CASES: dict[str, tuple[str, str]] = {
         "SELECT student.name FROM student WHERE student.age > 20 AND NOT student.id IN (SELECT"
         " has_pet.student FROM has_pet JOIN pet ON has_pet.pet = pet.id WHERE pet.kind = 'cat')",
     ),
+    "values that two keys to one table stand for": (
+        "SELECT km FROM route WHERE goal = 'lyon' AND start = 'paris'",
+        "SELECT route.km FROM route JOIN town ON route.goal = town.code"
+        " JOIN town AS town_2 ON route.start = town_2.code"
+        " WHERE town.name = 'Lyon' AND town_2.name = 'Paris'",
+    ),
+    "not over the second of two keys": (
+        "SELECT T1.name FROM town AS T1 JOIN route AS T2 ON T1.code = T2.goal WHERE T2.km <> 400",
+        "SELECT T1.name FROM town AS T1 WHERE NOT T1.code IN"
+        " (SELECT route.goal FROM route WHERE route.km = 400)",
+    ),
+    "the beginning of a text with a slip": (
+        "SELECT id FROM student WHERE city LIKE 'Parris%'",
+        "SELECT id FROM student WHERE city LIKE 'Paris%'",
+    ),
+    "a name beyond ASCII": (
+        "SELECT Ärzte.Größen FROM `Ärzte`",
+        "SELECT `Ärzte`.`größe` FROM `Ärzte`",
+    ),
+    "a name in joins between brackets": (
+        "SELECT s.nam FROM (student AS s JOIN has_pet AS h ON s.id = h.student)",
+        "SELECT s.name FROM (student AS s JOIN has_pet AS h ON s.id = h.student)",
+    ),
+    "a name in a query inside FROM": (
+        "SELECT n FROM (SELECT nam AS n FROM student)",
+        "SELECT n FROM (SELECT student.name AS n FROM student)",
+    ),
     "a join that gives nothing": (
         "SELECT T1.age FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student",
         "SELECT T1.age FROM student AS T1",
@@ -151,6 +191,21 @@ async def test_the_first_mend_is(case: str, database: Path, schema: Schema, sand
         "SELECT T1.name FROM student AS T1 JOIN alone AS T2 ON T1.name = T2.thing"
         " WHERE T2.thing = T1.city",
         "SELECT T1.name FROM student AS T1 JOIN student AS T2 ON T1.age = T2.age WHERE T2.name = 'Bo'",
+        "SELECT id FROM student WHERE city LIKE '%Pari%'",
+        "SELECT id FROM student WHERE city LIKE 'P_ris'",
+        "SELECT id FROM student WHERE city IN ('Paris', 'Ana')",
+        "SELECT thing FROM alone WHERE thing = '2010-01-02'",
+        "SELECT _rowid_ FROM student ORDER BY oid",
+        "SELECT id, city, years FROM student JOIN elder USING (id)",
+        "SELECT student.id, elder.id FROM student JOIN elder ON student.id = elder.id",
+        "SELECT T1.* FROM elder AS T1 JOIN student AS T2 ON T1.id = T2.id WHERE T2.city = 'Rome'",
+        "SELECT id, city, years FROM student NATURAL JOIN elder",
+        "SELECT name FROM student WHERE name IN"
+        " (SELECT kind AS nam FROM pet UNION SELECT name FROM elder ORDER BY nam LIMIT 1)",
+        "SELECT name FROM student WHERE EXISTS"
+        " (SELECT 1 FROM (SELECT pet FROM has_pet WHERE student = student.id))",
+        "SELECT T1.colour FROM block AS T1 JOIN seat AS T2 ON T1.row = T2.row AND T1.col = T2.col"
+        " WHERE T2.note <> 'fine'",
         "no query at all",
     ],
 )
