@@ -77,9 +77,10 @@ def _is_known(scope: Scope | None, column: exp.Column) -> bool:
 
 def _moved(scope: Scope, column: exp.Column) -> Iterator[str]:
     """To a source that has it, else to the nearest table that has it, else to the name most like it
-    among the sources' own."""
+    among the sources' own, those of its qualifier first; never to what it is set equal to."""
     was = ".".join(filter(None, (column.table, column.name)))
-    holders = scope.holders(column.name)
+    equal = _set_equal(column)
+    holders = [each for each in scope.holders(column.name) if (each, fold(column.name)) != equal]
     if holders:
         table = scope.sources[holders[0]]
         assert table is not None, "holders are tables"
@@ -93,11 +94,24 @@ def _moved(scope: Scope, column: exp.Column) -> Iterator[str]:
             yield f"{was} is {shown(owner.name, column.name)}"
             return
     own = {table.name: called for called, table in scope.sources.items() if table}
-    for table, name in nearest_columns(column.name, scope.schema, list(own)):
-        if table.name in own:
+    named = scope.sources.get(fold(column.table))
+    if named:
+        own[named.name] = fold(column.table)
+    first = [named.name] if named else list(own)
+    for table, name in nearest_columns(column.name, scope.schema.limited_to(own), first):
+        if (own[table.name], fold(name)) != equal:
             move(column, own[table.name], name)
             yield f"{was} is {shown(table.name, name)}"
             return
+
+
+def _set_equal(column: exp.Column) -> tuple[str, str] | None:
+    """The column on the other side of an equation, as table and name."""
+    from sqlglot import exp
+
+    sides = column.parent.args.values() if isinstance(column.parent, exp.EQ) else ()
+    other = next((each for each in sides if each is not column), None)
+    return (fold(other.table), fold(other.name)) if isinstance(other, exp.Column) else None
 
 
 def _nearest_first(scope: Scope, column: exp.Column) -> list[Table]:

@@ -14,6 +14,7 @@ from core.database.sandbox import Sandbox
 from core.database.schema import Schema
 from core.repair.hints import lookup_in
 from core.repair.mends import Mend, mends_of
+from core.repair.mends.joins import MOST_REDUCED
 from core.sql import normalised
 
 TABLES = """
@@ -150,6 +151,24 @@ CASES: dict[str, tuple[str, str]] = {
         "SELECT n FROM (SELECT nam AS n FROM student)",
         "SELECT n FROM (SELECT student.name AS n FROM student)",
     ),
+    "a key with the wrong alias": (
+        "SELECT T1.age, T3.kind FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student"
+        " JOIN pet AS T3 ON T3.id = T2.id",
+        "SELECT T1.age, T3.kind FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student"
+        " JOIN pet AS T3 ON T3.id = T1.id",
+    ),
+    "a key with a slip": (
+        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.rows = T2.row",
+        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.row",
+    ),
+    "a key with a slip on the other side": (
+        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.rows",
+        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.row",
+    ),
+    "a key with an alias that has none": (
+        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T3.row",
+        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.row",
+    ),
     "a join that gives nothing": (
         "SELECT T1.age FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student",
         "SELECT T1.age FROM student AS T1",
@@ -219,6 +238,14 @@ async def test_a_value_that_resembles_nothing_is_left_alone(
     database: Path, schema: Schema, sandbox: Sandbox
 ) -> None:
     assert await mends("SELECT id FROM student WHERE city = 'Oslo'", database, schema, sandbox) == ()
+
+
+async def test_a_query_of_many_parts_has_few_mends(
+    database: Path, schema: Schema, sandbox: Sandbox
+) -> None:
+    part = "SELECT T1.age FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student"
+    sql = " UNION ".join(f"{part} WHERE T1.age > {number}" for number in range(20))
+    assert 0 < len(await mends(sql, database, schema, sandbox)) <= MOST_REDUCED
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
