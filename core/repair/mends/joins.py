@@ -35,6 +35,8 @@ def without_joins(tree: exp.Query, schema: Schema) -> Iterator[tuple[exp.Query, 
 
 def _alone(scope: Scope) -> list[str]:
     """What the tables are called that could stand alone."""
+    from sqlglot import exp
+
     if not scope.select.args.get("joins") or len(scope.sources) < 2 or scope.opaque:
         return []
     if len({table.name for table in scope.sources.values() if table}) < len(scope.sources):
@@ -44,7 +46,11 @@ def _alone(scope: Scope) -> list[str]:
     qualified = {(column.table, column.name) for column in used if column.table}
     if not names or len(qualified) > len({name for _, name in qualified}):
         return []
-    stars = {fold(each.table) for each in scope.select.expressions if each.is_star and each.table}
+    stars = {
+        fold(each.table)
+        for each in scope.select.expressions
+        if isinstance(each, exp.Column) and each.is_star
+    }
     able = [
         called
         for called, table in scope.sources.items()

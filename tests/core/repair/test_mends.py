@@ -169,6 +169,10 @@ CASES: dict[str, tuple[str, str]] = {
         "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T3.row",
         "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.row",
     ),
+    "a key with a slip, where all columns are asked for": (
+        "SELECT * FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.studnt WHERE T1.age > 20",
+        "SELECT * FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student WHERE T1.age > 20",
+    ),
     "a join that gives nothing": (
         "SELECT T1.age FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student",
         "SELECT T1.age FROM student AS T1",
