@@ -65,6 +65,8 @@ class History:
             case SqlExecuted():
                 self.results[event.attempt] = event.result
                 self._executed = event
+                # An attempt that was cut off before its judgement is made anew, maybe otherwise.
+                self.mended.discard(event.attempt)
                 if event.mended:
                     self.mended.add(event.attempt)
             case JudgementAwaited():
@@ -107,7 +109,7 @@ class History:
     @property
     def drafts(self) -> int:
         """Repairs that the model made."""
-        return self.repairs - len(self.mended)
+        return sum(each.attempt not in self.mended for each in self.attempts[1:])
 
     @property
     def solved(self) -> bool:

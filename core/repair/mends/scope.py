@@ -205,7 +205,7 @@ def _is_source(node: exp.Expression) -> bool:
     return inside or isinstance(node.parent, exp.From | exp.Join)
 
 
-def _query_around(node: exp.Expression) -> exp.Expression | None:
+def _query_around(node: exp.Expression) -> exp.Query | None:
     """The SELECT, or the UNION and the like, that a part of a query belongs to."""
     from sqlglot import exp
 

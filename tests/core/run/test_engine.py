@@ -12,6 +12,7 @@ from core.feedback.verdict import FailureType, Status
 from core.memory.entry import Polarity
 from core.models.chat import ModelTrouble
 from core.repair.episode import REFLECTION
+from core.repair.history import History
 from core.repair.strategy import STRATEGIES
 from core.run.control import Judgement
 from core.run.events import (
@@ -20,6 +21,7 @@ from core.run.events import (
     AttemptJudged,
     EpisodeEnded,
     EpisodeOutcome,
+    EpisodeStarted,
     JudgementAwaited,
     MemoriesRetrieved,
     ModelStumbled,
@@ -257,6 +259,19 @@ async def test_a_failed_query_is_mended_by_rule_before_the_model_is_asked_again(
     (ended,) = of(EpisodeEnded, events)
     assert (ended.outcome, ended.attempts) == (EpisodeOutcome.REPAIRED, 1)
     assert ended.memory.polarity is Polarity.POSITIVE
+
+
+async def test_a_mend_cut_off_before_its_judgement_is_no_repair_yet(tmp_path: Path) -> None:
+    misspelt = WRONG.replace("boat", "boats")
+    events = await played(tmp_path, [misspelt, RIGHT], strategy="merito")
+    (question,) = [each.question for each in of(EpisodeStarted, events)]
+    mend = next(n for n, event in enumerate(events) if isinstance(event, SqlExecuted) and event.mended)
+    cut = History(0, question, events[: mend + 1])
+    assert (cut.repairs, cut.drafts) == (0, 0)
+    again = msgspec.structs.replace(events[mend], mended="")
+    redone = History(0, question, [*events[: mend + 1], again, events[mend + 1]])
+    assert isinstance(events[mend + 1], AttemptJudged)
+    assert (redone.repairs, redone.drafts) == (1, 1), "the model made it in the end"
 
 
 async def test_hints_of_what_was_tried_before_a_mend_reach_the_next_draft(tmp_path: Path) -> None:
