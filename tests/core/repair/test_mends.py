@@ -155,19 +155,22 @@ CASES: dict[str, tuple[str, str]] = {
         "SELECT T1.age, T3.kind FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student"
         " JOIN pet AS T3 ON T3.id = T2.id",
         "SELECT T1.age, T3.kind FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student"
-        " JOIN pet AS T3 ON T3.id = T1.id",
+        " JOIN pet AS T3 ON T2.pet = T3.id",
     ),
     "a key with a slip": (
         "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.rows = T2.row",
-        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.row",
+        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.row"
+        " AND T1.col = T2.col",
     ),
     "a key with a slip on the other side": (
         "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.rows",
-        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.row",
+        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.row"
+        " AND T1.col = T2.col",
     ),
     "a key with an alias that has none": (
         "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T3.row",
-        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.row",
+        "SELECT T1.note, T2.colour FROM seat AS T1 JOIN block AS T2 ON T1.row = T2.row"
+        " AND T1.col = T2.col",
     ),
     "a key with a slip, where all columns are asked for": (
         "SELECT * FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.studnt WHERE T1.age > 20",
