@@ -141,10 +141,11 @@ async def _holds_others(
 
 
 def _reached(scope: Scope, table: Table, column: exp.Column, holder: Table) -> str | None:
-    """What the holder is called; where several keys refer to it, joined by the compared one."""
+    """What the holder is called, joined by the compared key where it is one of several that refer to
+    it, or refers to the table of its own."""
     keys = [key for key in table.foreign_keys if fold(key.to_table) == fold(holder.name)]
     compared = [key for key in keys if [fold(name) for name in key.columns] == [column.name]]
-    if len(keys) < 2 or not compared:
+    if not compared or (len(keys) < 2 and holder.name != table.name):
         return scope.reach(holder)
     called = column.table or scope.holders(column.name)[0]
     return scope.refer(called, compared[0]) if called in scope.sources else None

@@ -33,6 +33,7 @@ CREATE TABLE block (row INTEGER, col INTEGER, colour TEXT, PRIMARY KEY (row, col
 CREATE TABLE seat (row INTEGER, col INTEGER, note TEXT,
                    FOREIGN KEY (row, col) REFERENCES block(row, col));
 CREATE TABLE "Ärzte" ("Größe" INTEGER);
+CREATE TABLE clerk (number INTEGER PRIMARY KEY, called TEXT, boss INTEGER REFERENCES clerk(number));
 CREATE VIEW elder AS SELECT id, name, age AS years FROM student WHERE age > 21;
 INSERT INTO student VALUES (1, 'Ana', 20, 'Paris'), (2, 'Bo', 22, 'Rome');
 INSERT INTO pet VALUES (1, 'cat', 3.5, 'T'), (2, 'dog', 9.0, 'F');
@@ -44,6 +45,7 @@ INSERT INTO route VALUES (1, 2, 400), (2, 3, 9600);
 INSERT INTO block VALUES (1, 1, 'red'), (1, 2, 'blue');
 INSERT INTO seat VALUES (1, 1, 'broken'), (1, 2, 'fine');
 INSERT INTO "Ärzte" VALUES (180);
+INSERT INTO clerk VALUES (1, 'Zoe', NULL), (2, 'Yul', 1);
 INSERT INTO alone VALUES ('2010-01-01');
 """
 WORDS = """SELECT FROM WHERE JOIN ON AND IN ( ) , = . * GROUP BY name student pet T1 AS 'x' "y" 3 UNION
@@ -129,6 +131,11 @@ CASES: dict[str, tuple[str, str]] = {
         "SELECT route.km FROM route JOIN town ON route.goal = town.code"
         " JOIN town AS town_2 ON route.start = town_2.code"
         " WHERE town.name = 'Lyon' AND town_2.name = 'Paris'",
+    ),
+    "a value that a key to the same table stands for": (
+        "SELECT called FROM clerk WHERE boss = 'zoe'",
+        "SELECT clerk.called FROM clerk JOIN clerk AS clerk_2 ON clerk.boss = clerk_2.number"
+        " WHERE clerk_2.called = 'Zoe'",
     ),
     "not over the second of two keys": (
         "SELECT T1.name FROM town AS T1 JOIN route AS T2 ON T1.code = T2.goal WHERE T2.km <> 400",
