@@ -9,6 +9,7 @@ from core.database.schema import Schema
 from core.repair.hints.joins import Meanings
 from core.repair.hints.naming import shown
 from core.repair.mends.scope import Scope, scopes
+from core.sql import fold
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -50,10 +51,21 @@ def _is_beside_keys(scope: Scope, join: exp.Join, meanings: Meanings) -> bool:
     sides = (equal.this, equal.expression)
     if not all(isinstance(side, exp.Column) for side in sides):
         return False
-    places = [
-        (table.name.casefold(), side.name.casefold()) for side in sides if (table := scope.owner(side))
-    ]
-    return len(places) < len(sides) or not meanings.same(places[0], places[1])
+    places = [(fold(table.name), fold(side.name)) for side in sides if (table := scope.owner(side))]
+    if len(places) < len(sides):
+        return True
+    return not meanings.same(places[0], places[1]) and not _namesakes(scope, sides)
+
+
+def _namesakes(scope: Scope, sides: Sequence[exp.Column]) -> bool:
+    """Whether one name is joined with the same: schemas leave keys out, and then names tell. Two
+    primary keys that are both called id say nothing."""
+    owners = [scope.owner(side) for side in sides]
+    keyed = all(
+        owner and tuple(map(fold, owner.primary_key)) == (fold(side.name),)
+        for owner, side in zip(owners, sides, strict=True)
+    )
+    return len({fold(side.name) for side in sides}) == 1 and not keyed
 
 
 def _steps(scope: Scope, before: Sequence[str], called: str) -> list[exp.Join]:
@@ -69,9 +81,9 @@ def _steps(scope: Scope, before: Sequence[str], called: str) -> list[exp.Join]:
     if not paths:
         return []
     start, path = min(paths, key=lambda each: len(each[1]))
-    between = {name.casefold() for key in path for name in (key.table, key.to_table)}
+    between = {fold(name) for key in path for name in (key.table, key.to_table)}
     later = [own for name, own in scope.sources.items() if name not in before and name != called]
-    if any(own and own.name.casefold() in between for own in later):
+    if any(own and fold(own.name) in between for own in later):
         return []
     joins, _ = scope.steps(start, path, called)
     return joins

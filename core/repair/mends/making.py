@@ -37,8 +37,9 @@ async def mends_of(sql: str, execution: Execution, schema: Schema, look_up: Look
     except MeritoError:
         raise
     except Exception:
-        # Models write trees of every form; one that the rules do not expect has no mend.
-        found.clear()
+        # Models write trees of every form: at one that the rules do not expect they end, and what was
+        # found before stays.
+        pass
     found.pop(normalised(sql), None)
     return tuple(found.values())
 
