@@ -126,7 +126,7 @@ class Meanings:
 
     def same(self, one: Place, other: Place) -> bool:
         """Whether a chain of foreign keys ties the two columns."""
-        return self._find(one) == self._find(other)
+        return self._find(_place(*one)) == self._find(_place(*other))
 
     def _find(self, place: Place) -> Place:
         while (leader := self._leader.get(place, place)) != place:
