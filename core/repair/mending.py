@@ -10,6 +10,10 @@ from core.repair.history import History
 from core.repair.mends import Mend, mends_of
 
 
+PATIENCE = 5.0
+"""Seconds that a mend may take to show its rows; there may be several, and the chosen one runs again."""
+
+
 async def mend_for_attempt(equipment: Equipment, history: History) -> Mend | None:
     """The first mend of the last attempt that has not been tried, runs, and returns other rows than
     what was called wrong before: whatever else it is, it is no wasted step. None where there is
@@ -29,7 +33,7 @@ async def mend_for_attempt(equipment: Equipment, history: History) -> Mend | Non
         if history.repeat_of(mend.sql):
             continue
         tried = await equipment.sandbox.execute(
-            path, mend.sql, deadline=equipment.settings.deadline, caps=caps
+            path, mend.sql, deadline=min(equipment.settings.deadline, PATIENCE), caps=caps
         )
         known = history.same_rows_as(clipped(tried).digest, before=last.attempt + 1)
         if tried.outcome is Outcome.OK and known is None:
