@@ -9,9 +9,8 @@ from core.repair.hints import lookup_in
 from core.repair.history import History
 from core.repair.mends import Mend, mends_of
 
-
 PATIENCE = 5.0
-"""Seconds that a mend may take to show its rows; there may be several, and the chosen one runs again."""
+"""Seconds that a mend may take to show its rows: there may be several, and one of them runs twice."""
 
 
 async def mend_for_attempt(equipment: Equipment, history: History) -> Mend | None:
