@@ -138,7 +138,7 @@ def _memories(view: RunView, event: MemoriesRetrieved) -> Iterator[str]:
     for channel in event.retrieval.channels:
         if not channel.legal:
             continue
-        words = f"{channel.taken} {channel.channel} of {channel.pool} candidates"
+        words = f"{channel.channel}: {channel.taken} of {channel.pool} candidates"
         if channel.fallback:
             words += (
                 f" (only {channel.typed} of the same failure type, so all {channel.legal} were ranked)"

@@ -47,6 +47,8 @@ def _tables(scope: Scope) -> Iterator[str]:
 
 def _columns(scope: Scope) -> Iterator[str]:
     aliases = {each.alias.casefold() for each in scope.select.expressions if each.alias}
+    places: dict[tuple[str, str], tuple[str, str]] = {}
+    """Where the mentions of one name went: the same one means the same."""
     for column in scope.columns:
         if column.this.meta.get("doubtful") or (not column.table and column.name.casefold() in aliases):
             continue
@@ -59,7 +61,12 @@ def _columns(scope: Scope) -> Iterator[str]:
             column.set("table", identifier(holders[0]))
             yield f"{shown(column.name)} is in several tables: that of {holders[0]} is taken"
         elif not _is_known(scope, column):
-            yield from _moved(scope, column)
+            meant = fold(column.table), fold(column.name)
+            if meant in places:
+                move(column, *places[meant])
+            else:
+                yield from _moved(scope, column)
+                places[meant] = column.table, column.name
 
 
 def _is_known(scope: Scope | None, column: exp.Column) -> bool:
@@ -77,22 +84,21 @@ def _is_known(scope: Scope | None, column: exp.Column) -> bool:
 
 def _moved(scope: Scope, column: exp.Column) -> Iterator[str]:
     """To a source that has it, else to the nearest table that has it, else to the name most like it
-    among the sources' own, those of its qualifier first; never to what it is set equal to."""
+    among the sources' own, those of its qualifier first; never to what it is set equal to, and to
+    what is selected already only where there is nothing else."""
     was = ".".join(filter(None, (column.table, column.name)))
-    equal = _set_equal(column)
+    equal, selected = _set_equal(column), _selected_beside(scope, column)
     holders = [each for each in scope.holders(column.name) if (each, fold(column.name)) != equal]
-    if holders:
-        table = scope.sources[holders[0]]
-        assert table is not None, "holders are tables"
-        move(column, holders[0], column.name)
+    fresh = [each for each in holders if (each, fold(column.name)) not in selected]
+    owners = _nearest_first(scope, column) if not fresh else []
+    reached = (called for owner in owners if (called := scope.reach(owner)) and called not in holders)
+    place = next((each for each in (*fresh, next(reached, ""), *holders) if each), None)
+    if place is not None:
+        table = scope.sources[place]
+        assert table is not None, "only tables hold columns"
+        move(column, place, column.name)
         yield f"{was} is {shown(table.name, column.name)}"
         return
-    for owner in _nearest_first(scope, column):
-        called = scope.reach(owner)
-        if called:
-            move(column, called, column.name)
-            yield f"{was} is {shown(owner.name, column.name)}"
-            return
     own = {table.name: called for called, table in scope.sources.items() if table}
     named = scope.sources.get(fold(column.table))
     if named:
@@ -103,6 +109,14 @@ def _moved(scope: Scope, column: exp.Column) -> Iterator[str]:
             move(column, own[table.name], name)
             yield f"{was} is {shown(table.name, name)}"
             return
+
+
+def _selected_beside(scope: Scope, column: exp.Column) -> set[tuple[str, str]]:
+    """The other columns of a list of selected ones, where this is one of them."""
+    chosen = [each for each in scope.select.expressions if isinstance(each, type(column))]
+    if not any(each is column for each in chosen):
+        return set()
+    return {(fold(each.table), fold(each.name)) for each in chosen if each is not column}
 
 
 def _set_equal(column: exp.Column) -> tuple[str, str] | None:

@@ -72,6 +72,18 @@ CASES: dict[str, tuple[str, str]] = {
         "SELECT T2.age FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student",
         "SELECT T1.age FROM student AS T1 JOIN has_pet AS T2 ON T1.id = T2.student",
     ),
+    "the name of another thing than the one selected already": (
+        "SELECT T1.name, T2.name FROM route AS T1 JOIN town AS T2 ON T1.start = T2.code"
+        " ORDER BY T1.name",
+        "SELECT country.name, T2.name FROM route AS T1 JOIN town AS T2 ON T1.start = T2.code"
+        " JOIN country ON T2.country = country.id ORDER BY country.name",
+    ),
+    "the name selected already, where there is no other": (
+        "SELECT T1.name, T2.name FROM has_pet AS T1 JOIN student AS T2 ON T1.student = T2.id"
+        " ORDER BY T1.name",
+        "SELECT T2.name, T2.name FROM has_pet AS T1 JOIN student AS T2 ON T1.student = T2.id"
+        " ORDER BY T2.name",
+    ),
     "a name in several tables": (
         "SELECT name FROM country JOIN town ON country.id = town.country",
         "SELECT country.name FROM country JOIN town ON country.id = town.country",
