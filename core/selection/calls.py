@@ -25,8 +25,9 @@ SERVED_AT_ONCE = 4
 
 
 def at_once(model: ModelDescription) -> int:
-    """Independent calls under way at once, as far as the engine gains by it: the embedded one has
-    a single slot, so that one prompt's cache is not another's loss; servers batch."""
+    """Independent calls under way at once where nobody said how many, as far as the engine gains by
+    it: the embedded one then has a single slot, so that one prompt's cache is not another's loss;
+    servers batch."""
     return AT_ONCE.get(model.engine, SERVED_AT_ONCE)
 
 

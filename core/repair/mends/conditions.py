@@ -72,15 +72,10 @@ def _steps(scope: Scope, before: Sequence[str], called: str) -> list[exp.Join]:
     """The joins that lead from one of the earlier tables to this one; nothing where no keys do, or
     where they lead over a table that is named later."""
     table = scope.sources[called]
-    starts = [(name, own) for name in before if (own := scope.sources[name])]
-    paths = [
-        (name, path)
-        for name, own in starts
-        if table and (path := scope.schema.join_path(own.name, table.name))
-    ]
-    if not paths:
+    nearest = scope.path_to(table, before) if table else None
+    if nearest is None:
         return []
-    start, path = min(paths, key=lambda each: len(each[1]))
+    start, path = nearest
     between = {fold(name) for key in path for name in (key.table, key.to_table)}
     later = [own for name, own in scope.sources.items() if name not in before and name != called]
     if any(own and fold(own.name) in between for own in later):

@@ -93,16 +93,21 @@ class Scope:
         named = [called for called, own in self.sources.items() if own and own.name == table.name]
         if named:
             return named[0]
+        nearest = self.path_to(table, list(self.sources))
+        if nearest is None:
+            return None
+        self.qualify()
+        return self._join(*nearest)
+
+    def path_to(self, table: Table, starts: Sequence[str]) -> tuple[str, tuple[ForeignKey, ...]] | None:
+        """The shortest way along the schema's keys from one of some sources, and which; None where no
+        keys lead there."""
         paths = [
             (called, path)
-            for called, own in self.sources.items()
-            if own and (path := self.schema.join_path(own.name, table.name))
+            for called in starts
+            if (own := self.sources[called]) and (path := self.schema.join_path(own.name, table.name))
         ]
-        if not paths:
-            return None
-        called, path = min(paths, key=lambda each: len(each[1]))
-        self.qualify()
-        return self._join(called, path)
+        return min(paths, key=lambda each: len(each[1]), default=None)
 
     def qualify(self) -> None:
         """Write the table with each column that has one: a join may bring a namesake."""
