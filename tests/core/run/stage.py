@@ -127,3 +127,15 @@ async def staged(
 async def all_of(run: Run) -> list[AnyEvent]:
     """Every event of the run."""
     return [event async for event in run.events()]
+
+
+def of(kind: type[msgspec.Struct], events: list[AnyEvent]) -> list[AnyEvent]:
+    """The events of one kind."""
+    return [event for event in events if isinstance(event, kind)]
+
+
+async def played(folder: Path, answers: list[str], count: int = 1, **changes: Any) -> list[AnyEvent]:
+    """All events of a run whose model gives these answers, one after another."""
+    model = ScriptedModel([wrapped(answer) for answer in answers])
+    async with staged(folder, model, questions(count), **changes) as run:
+        return await all_of(run)
