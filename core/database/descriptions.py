@@ -6,6 +6,8 @@ import csv
 import io
 from pathlib import Path
 
+from core.sql import fold
+
 _FOLDER = "database_description"
 _ENCODINGS = ("utf-8-sig", "cp1252", "latin-1")
 """The published files mix the first two; the last reads anything."""
@@ -29,7 +31,7 @@ def _read_table(file: Path) -> dict[str, str]:
         cells = {(key or "").strip(): _text(value) for key, value in row.items()}
         name = cells.get(_NAME, "")
         if name:
-            described[name.casefold()] = _described(name, [cells.get(part, "") for part in _PARTS])
+            described[fold(name)] = _described(name, [cells.get(part, "") for part in _PARTS])
     return described
 
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 from core.database.schema import Column, Schema, Table
+from core.sql import fold
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _SHORTEST_PLURAL = 4
@@ -52,17 +53,17 @@ def ranked_tables(schema: Schema, question: str) -> tuple[Table, ...]:
         for word, number in frequency.items()
     }
     scores = {
-        table.name.casefold(): _TABLE_WEIGHT * sum(worth[word] for word in words(table.name))
+        fold(table.name): _TABLE_WEIGHT * sum(worth[word] for word in words(table.name))
         + sum(worth[word] for word in held[table.name])
         for table in schema.tables
     }
     lifted = dict(scores)
     for key in schema.foreign_keys:
-        one, other = key.table.casefold(), key.to_table.casefold()
+        one, other = fold(key.table), fold(key.to_table)
         for here, there in ((one, other), (other, one)):
             if here in scores and there in scores:
                 lifted[here] = max(lifted[here], scores[here] + _NEIGHBOUR_WEIGHT * scores[there])
-    return tuple(sorted(schema.tables, key=lambda table: -lifted[table.name.casefold()]))
+    return tuple(sorted(schema.tables, key=lambda table: -lifted[fold(table.name)]))
 
 
 def _table_words(table: Table) -> frozenset[str]:

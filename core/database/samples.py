@@ -11,6 +11,7 @@ from core.database import opening
 from core.database.files import check_database
 from core.database.rows import Value
 from core.database.schema import Schema, Table
+from core.sql import fold
 
 _ROWS_READ = 200
 """First rows of a table that are looked through: a table may be as large as it likes."""
@@ -33,7 +34,7 @@ def read_samples(
             connection.set_progress_handler(lambda: time.monotonic() >= until, _OPCODES_BETWEEN_LOOKS)
             for table in schema.tables:
                 if not table.is_view and table.columns:
-                    sampled[table.name.casefold()] = _sample_table(connection, table, values)
+                    sampled[fold(table.name)] = _sample_table(connection, table, values)
     except (OSError, sqlite3.Error):
         if time.monotonic() < until:
             check_database(path)
@@ -47,7 +48,7 @@ def _sample_table(
     columns = ", ".join('"' + column.name.replace('"', '""') + '"' for column in table.columns)
     rows = connection.execute(f'SELECT {columns} FROM "{name}" LIMIT {_ROWS_READ}').fetchall()
     return {
-        column.name.casefold(): _different(values, most)
+        fold(column.name): _different(values, most)
         for column, values in zip(table.columns, zip(*rows, strict=True), strict=False)
     }
 

@@ -15,6 +15,7 @@ import msgspec
 from core.database import opening
 from core.database.files import check_database
 from core.errors import MeritoError
+from core.sql import fold
 
 _OWN_PREFIX = "sqlite_"
 """Tables called so are SQLite's own, and no statement can create one."""
@@ -60,9 +61,9 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     is_view: bool = False
 
     def column(self, name: str) -> Column | None:
-        """The column called so, in any case."""
-        wanted = name.casefold()
-        return next((column for column in self.columns if column.name.casefold() == wanted), None)
+        """The column called so, as SQLite compares names."""
+        wanted = fold(name)
+        return next((column for column in self.columns if fold(column.name) == wanted), None)
 
 
 class Schema(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,18 +73,18 @@ class Schema(msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[Table, ...]
 
     def table(self, name: str) -> Table | None:
-        """The table or view called so, in any case."""
-        wanted = name.casefold()
-        return next((table for table in self.tables if table.name.casefold() == wanted), None)
+        """The table or view called so, as SQLite compares names."""
+        wanted = fold(name)
+        return next((table for table in self.tables if fold(table.name) == wanted), None)
 
     def tables_with(self, column: str) -> tuple[Table, ...]:
-        """Tables and views that have a column called so, in any case."""
+        """Tables and views that have a column called so."""
         return tuple(table for table in self.tables if table.column(column) is not None)
 
     def limited_to(self, names: Iterable[str]) -> Schema:
         """The schema with these tables alone; unknown names are passed over."""
-        wanted = {name.casefold() for name in names}
-        kept = tuple(table for table in self.tables if table.name.casefold() in wanted)
+        wanted = {fold(name) for name in names}
+        kept = tuple(table for table in self.tables if fold(table.name) in wanted)
         return Schema(database=self.database, tables=kept)
 
     @property
@@ -105,11 +106,11 @@ class Schema(msgspec.Struct, frozen=True, kw_only=True):
         if first is None or last is None:
             return None
         neighbours = self._neighbours()
-        reached: dict[str, tuple[ForeignKey, ...]] = {first.name.casefold(): ()}
+        reached: dict[str, tuple[ForeignKey, ...]] = {fold(first.name): ()}
         waiting = deque(reached)
         while waiting:
             here = waiting.popleft()
-            if here == last.name.casefold():
+            if here == fold(last.name):
                 return reached[here]
             for other, key in neighbours.get(here, ()):
                 if other not in reached:
@@ -120,7 +121,7 @@ class Schema(msgspec.Struct, frozen=True, kw_only=True):
     def _neighbours(self) -> dict[str, list[tuple[str, ForeignKey]]]:
         found: dict[str, list[tuple[str, ForeignKey]]] = {}
         for key in self.foreign_keys:
-            here, there = key.table.casefold(), key.to_table.casefold()
+            here, there = fold(key.table), fold(key.to_table)
             found.setdefault(here, []).append((there, key))
             found.setdefault(there, []).append((here, key))
         return found
@@ -178,13 +179,13 @@ def _read_tables(connection: sqlite3.Connection) -> Iterable[Table]:
     ).fetchall()
     shadows = _shadow_tables(connection)
     held = [row for row in held if row[0] not in shadows]
-    keys = {name.casefold(): _primary_key(_columns(connection, name)) for name, _, _ in held}
+    keys = {fold(name): _primary_key(_columns(connection, name)) for name, _, _ in held}
     for name, kind, sql in held:
         columns = _columns(connection, name)
         yield Table(
             name=name,
             columns=tuple(Column(name=row[1], type=row[2], not_null=bool(row[3])) for row in columns),
-            primary_key=keys[name.casefold()],
+            primary_key=keys[fold(name)],
             foreign_keys=_foreign_keys(connection, name, keys),
             sql=sql or "",
             is_view=kind == "view",
@@ -228,9 +229,7 @@ def _foreign_keys(
         rows.sort(key=lambda row: int(row[1]))
         to_table = rows[0][2]
         # A key that names no column refers to the other table's primary key.
-        to_columns = tuple(row[4] for row in rows if row[4]) or primary_keys.get(
-            to_table.casefold(), ()
-        )
+        to_columns = tuple(row[4] for row in rows if row[4]) or primary_keys.get(fold(to_table), ())
         found.append(
             ForeignKey(
                 table=table,

@@ -9,6 +9,7 @@ import msgspec
 from core.database.relatedness import ranked_columns, ranked_tables
 from core.database.rows import Value, printable
 from core.database.schema import Column, Schema, Table, create_statement, quoted
+from core.sql import fold
 
 Descriptions = Mapping[str, Mapping[str, str]]
 """Table -> column -> what the column means, both names case-folded (see `descriptions.py`)."""
@@ -81,11 +82,11 @@ class _Renderer:
 
     def _comments(self, table: Table) -> list[str]:
         lines = []
-        described = self._descriptions.get(table.name.casefold(), {})
-        sampled = self._samples.get(table.name.casefold(), {})
+        described = self._descriptions.get(fold(table.name), {})
+        sampled = self._samples.get(fold(table.name), {})
         for column in table.columns:
-            words = _cut(_line(described.get(column.name.casefold(), "")), _DESCRIPTION_CHARACTERS)
-            values = ", ".join(_sample(value) for value in sampled.get(column.name.casefold(), ()))
+            words = _cut(_line(described.get(fold(column.name), "")), _DESCRIPTION_CHARACTERS)
+            values = ", ".join(_sample(value) for value in sampled.get(fold(column.name), ()))
             notes = "; ".join(
                 part for part in (words, f"for example {values}" if values else "") if part
             )

@@ -26,7 +26,7 @@ from core.selection.specification import (
     SchemaGrounding,
     Specification,
 )
-from core.sql import parsed, tokens, written
+from core.sql import fold, parsed, tokens, written
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -185,8 +185,8 @@ class Anatomy:
             return tables[0]
         if self._schema is None:
             return None
-        owners = {table.name.casefold() for table in self._schema.tables_with(column)}
-        having = [name for name in tables if name.casefold() in owners]
+        owners = {fold(table.name) for table in self._schema.tables_with(column)}
+        having = [name for name in tables if fold(name) in owners]
         return having[0] if len(having) == 1 else None
 
     def _phrase(self, name: str) -> str:

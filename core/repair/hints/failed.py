@@ -11,7 +11,7 @@ import msgspec
 from core.database.rows import Execution, Outcome
 from core.database.schema import Column, Schema, Table
 from core.repair.hints.naming import nearest_columns
-from core.sql import shared_tree
+from core.sql import fold, shared_tree
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -86,8 +86,8 @@ class Failed:
 
     def called(self, name: str) -> tuple[Source, ...]:
         """The sources that go by a name or alias, in any case."""
-        wanted = name.casefold()
-        return tuple(source for source in self.sources if source.called.casefold() == wanted)
+        wanted = fold(name)
+        return tuple(source for source in self.sources if fold(source.called) == wanted)
 
     def owner(self, column: exp.Column) -> tuple[Table, Column] | None:
         """The table and column that a mention stands for; None where that is not certain."""
@@ -99,7 +99,7 @@ class Failed:
                 place.table.name: (place.table, found)
                 for place in self.sources
                 if place.scope == id(select)
-                and (not column.table or place.called.casefold() == column.table.casefold())
+                and (not column.table or fold(place.called) == fold(column.table))
                 and place.table
                 and (found := place.table.column(column.name))
             }
@@ -154,7 +154,7 @@ class Failed:
         return not any(
             source.table.column(column.name)
             if source.table
-            else not source.columns or column.name.casefold() in source.columns
+            else not source.columns or fold(column.name) in source.columns
             for source in self.sources
         )
 
@@ -183,7 +183,7 @@ def _holds_nothing(execution: Execution) -> bool:
 
 def _outputs(query: exp.Expression) -> tuple[str, ...]:
     names = tuple(getattr(query, "named_selects", ()))
-    return () if "*" in names else tuple(name.casefold() for name in names)
+    return () if "*" in names else tuple(fold(name) for name in names)
 
 
 def _number(text: str) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from core.database.schema import Schema, Table
 from core.repair.hints.failed import Failed
 from core.repair.hints.naming import join_sentence, listed, shown
+from core.sql import fold
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -31,12 +32,12 @@ def wrong_join(failed: Failed) -> Iterator[Fact]:
     if not failed.ran or len(failed.tables) < 2:
         return
     meaning = Meanings(failed.schema)
-    linked = {failed.tables[0].name.casefold()}
+    linked = {fold(failed.tables[0].name)}
     pairs = [pair for pair in _equal_columns(failed) if meaning.same(*pair)]
     for _ in pairs:
         linked |= {place[0] for pair in pairs if linked & {each[0] for each in pair} for place in pair}
     for table in failed.tables[1:]:
-        if table.name.casefold() not in linked:
+        if fold(table.name) not in linked:
             yield from path_fact(failed.schema, failed.tables[0], table)
 
 
@@ -71,7 +72,7 @@ def _namesakes(failed: Failed, used: Sequence[exp.Column]) -> Iterator[Fact]:
     owners: dict[str, set[str]] = {}
     for column in used:
         owner = failed.owner(column)
-        owners.setdefault(column.name.casefold(), set()).add(owner[0].name if owner else "")
+        owners.setdefault(fold(column.name), set()).add(owner[0].name if owner else "")
     if len(owners) < 2 or any(len(tables) > 1 for tables in owners.values()):
         return
     for table in failed.tables:
@@ -135,7 +136,7 @@ class Meanings:
 
 
 def _place(table: str, column: str) -> Place:
-    return table.casefold(), column.casefold()
+    return fold(table), fold(column)
 
 
 JOIN_MAKERS: tuple[Maker, ...] = (one_table, wrong_join)

@@ -54,9 +54,7 @@ def unknown_column(failed: Failed) -> Iterator[Fact]:
 def _stands_for_text(failed: Failed, name: str) -> bool:
     """Whether the name is compared with a column and resembles no column itself."""
     return any(
-        column.name.casefold() == name.casefold()
-        and not column.table
-        and _compared_with_column(failed, column)
+        fold(column.name) == fold(name) and not column.table and _compared_with_column(failed, column)
         for column in failed.columns
     ) and not failed.nearest_columns(name)
 
@@ -76,7 +74,7 @@ def _unknown_name(failed: Failed) -> tuple[str, str] | None:
 def _split(failed: Failed, name: str) -> tuple[str, str]:
     """A name with dots may be qualified, or odd: the query's own mention decides."""
     for column in failed.columns:
-        if f"{column.table}.{column.name}".casefold() == name.casefold():
+        if fold(f"{column.table}.{column.name}") == fold(name):
             return column.table, column.name
     qualifier, _, column_name = name.rpartition(".")
     known = failed.called(qualifier) or failed.schema.table(qualifier)
@@ -127,7 +125,7 @@ def _resembling(places: tuple[Table, ...], column: str) -> str:
     """What the tables that were asked have instead: pet_age for age."""
     names = [(place, each.name) for place in places for each in place.columns]
     near = [names[index] for index in nearest(column, [name for _, name in names])]
-    near = [(place, name) for place, name in near if name.casefold() != column.casefold()]
+    near = [(place, name) for place, name in near if fold(name) != fold(column)]
     forms = listed(shown(place.name, name) for place, name in near)
     return f" Like it are: {forms}." if near else ""
 
@@ -166,15 +164,12 @@ def other_name(failed: Failed) -> Iterator[Fact]:
     for table in (source.table for source in sources if source.table):
         for key in failed.schema.foreign_keys:
             for here, there in zip(key.columns, key.to_columns, strict=False):
-                if key.table == table.name and there.casefold() == column.casefold():
+                if key.table == table.name and fold(there) == fold(column):
                     yield (
                         "other-name",
                         f"{shown(key.table, here)} refers to {shown(key.to_table, there)}.",
                     )
-                elif (
-                    key.to_table.casefold() == table.name.casefold()
-                    and here.casefold() == column.casefold()
-                ):
+                elif fold(key.to_table) == fold(table.name) and fold(here) == fold(column):
                     yield (
                         "other-name",
                         f"{shown(key.table, here)} refers to {shown(table.name, there)}.",

@@ -18,6 +18,7 @@ from core.database.schema import Column, Schema, Table
 from core.database.schema_text import Samples
 from core.repair.hints.failed import Comparison, Failed
 from core.repair.hints.naming import shown
+from core.sql import fold
 
 Lookup = Callable[[str], Awaitable[Execution]]
 """Runs one reading statement against the question's database."""
@@ -218,7 +219,7 @@ def _referred(comparison: Comparison) -> list[str]:
         shown(key.to_table, there)
         for key in comparison.table.foreign_keys
         for here, there in zip(key.columns, key.to_columns, strict=False)
-        if here.casefold() == comparison.column.name.casefold()
+        if fold(here) == fold(comparison.column.name)
     ]
 
 
@@ -256,7 +257,7 @@ def sampled_values(schema: Schema, samples: Samples) -> tuple[str, ...]:
     """`table.column: 'a', 'b'` for each column whose sampled values are short texts, the first
     `COLUMNS_TOLD` of them: how a thing is spelled can only be seen."""
     told = (
-        (table, column, samples.get(table.name.casefold(), {}).get(column.name.casefold(), ()))
+        (table, column, samples.get(fold(table.name), {}).get(fold(column.name), ()))
         for table in schema.tables
         for column in table.columns
     )

@@ -46,11 +46,11 @@ def _tables(scope: Scope) -> Iterator[str]:
 
 
 def _columns(scope: Scope) -> Iterator[str]:
-    aliases = {each.alias.casefold() for each in scope.select.expressions if each.alias}
+    aliases = {fold(each.alias) for each in scope.select.expressions if each.alias}
     places: dict[tuple[str, str], tuple[str, str]] = {}
     """Where the mentions of one name went: the same one means the same."""
     for column in scope.columns:
-        if column.this.meta.get("doubtful") or (not column.table and column.name.casefold() in aliases):
+        if column.this.meta.get("doubtful") or (not column.table and fold(column.name) in aliases):
             continue
         holders = scope.holders(column.name)
         if not holders and column.name in _ROW_NUMBERS:
@@ -136,6 +136,6 @@ def _nearest_first(scope: Scope, column: exp.Column) -> list[Table]:
     def distance(owner: Table) -> tuple[bool, int]:
         paths = [scope.schema.join_path(start.name, owner.name) for start in starts]
         steps = [len(path) for path in paths if path is not None]
-        return owner.name.casefold() != column.table.casefold(), min(steps, default=99)
+        return fold(owner.name) != fold(column.table), min(steps, default=99)
 
     return sorted(scope.schema.tables_with(column.name), key=distance)

@@ -157,14 +157,14 @@ async def _holders(
     """Columns that hold the value in any case: of the table that the compared key refers to, then of
     the query's tables, then of others."""
     referred = {
-        key.to_table.casefold()
+        fold(key.to_table)
         for key in table.foreign_keys
-        if column.casefold() in (own.casefold() for own in key.columns)
+        if fold(column) in (fold(own) for own in key.columns)
     }
-    named = {own.name.casefold() for own in scope.sources.values() if own}
+    named = {fold(own.name) for own in scope.sources.values() if own}
 
     def rank(found: tuple[Table, str, str]) -> int:
-        name = found[0].name.casefold()
+        name = fold(found[0].name)
         return 0 if name in referred else 1 if name in named else 2
 
     return sorted(await places_of_value(scope.schema.tables, value, look_up), key=rank)

@@ -84,7 +84,7 @@ def test_odd_names_survive(odd: Schema) -> None:
     assert order is not None
     assert [column.name for column in order.columns] == ["select", "has space", 'quote"d']
     assert [column.not_null for column in order.columns] == [False, True, False]
-    street = odd.table("STRASSE UND GRÖSSE")
+    street = odd.table("Straße Und Größe")
     assert street is not None
     assert [column.name for column in street.columns] == ["a`b", "日本", "x.y"]
     assert street.foreign_keys[0].to_columns == ("select",), "the primary key, where none is named"
@@ -95,6 +95,31 @@ def test_lookups_ignore_case(odd: Schema) -> None:
     assert [table.name for table in odd.tables_with("HAS SPACE")] == ["Order", "a view"]
     assert odd.tables_with("absent") == ()
     assert odd.table("absent") is None
+
+
+def test_names_are_told_apart_as_sqlite_does(build: Build) -> None:
+    schema = read_schema(
+        build(
+            """
+            CREATE TABLE "Straße" ("Ä" TEXT, "ä" INTEGER);
+            CREATE TABLE "STRASSE" (id INTEGER PRIMARY KEY);
+            CREATE TABLE "Öl" (preis REAL);
+            CREATE TABLE "öl" (id INTEGER REFERENCES STRASSE (id));
+            """
+        )
+    )
+    assert [table.name for table in schema.tables] == ["Straße", "STRASSE", "Öl", "öl"]
+    street, other = schema.table("straße"), schema.table("strasse")
+    assert street is not None
+    assert [(column.name, column.type) for column in street.columns] == [
+        ("Ä", "TEXT"),
+        ("ä", "INTEGER"),
+    ]
+    assert street.column("ä") is street.columns[1]
+    assert other is not None
+    assert other.primary_key == ("id",)
+    assert schema.join_path("öl", "strasse") is not None
+    assert schema.join_path("Öl", "strasse") is None
 
 
 def test_limited_to_some_tables(odd: Schema) -> None:
