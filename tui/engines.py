@@ -14,12 +14,6 @@ from core.repair.strategy import Strategy
 from core.run.jobs import Jobs
 from tui import settings
 
-GAINS_FROM = {"openai": 4}
-"""Calls at once from which an engine gains, where it is not one: a served engine has them share its
-passes over the weights; Ollama serves one by one unless it is told otherwise. The embedded engine
-gains where drafts are fresh and loses where a repair repeats its query, which one call alone guesses
-ahead: it serves several where it is asked to."""
-
 
 @dataclass(frozen=True)
 class Engines:
@@ -54,7 +48,7 @@ async def engines(model: str, *strategies: Strategy, jobs: int | None = 1) -> As
             closings.append(encoder.close)
             await encoder.start()
         if jobs is None:
-            jobs = GAINS_FROM.get((await choice.model.describe()).engine, 1)
+            jobs = (await choice.model.describe()).calls_at_once
         yield Engines(choice, encoder, Jobs(jobs))
 
 

@@ -52,6 +52,13 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         return self.prompt_tokens - (self.cached_tokens or 0)
 
 
+CALLS_AT_ONCE = {"openai": 4}
+"""Independent calls under way at once from which an engine gains, where it is not one. A served engine
+lets them share its passes over the weights. Ollama serves one by one unless it is told otherwise. The
+embedded engine has as many slots as it is asked to have: it gains from several where drafts are fresh,
+and loses where a repair repeats its query, which one call alone guesses ahead."""
+
+
 class ModelDescription(msgspec.Struct, frozen=True, kw_only=True):
     """Which model answers, on what; stored with every run."""
 
@@ -68,6 +75,11 @@ class ModelDescription(msgspec.Struct, frozen=True, kw_only=True):
     def fingerprint(self) -> str:
         """Two calls with the same prompt and sampling may share an answer only under one of these."""
         return f"{self.engine}:{self.name}:{self.digest}:{self.context_tokens}"
+
+    @property
+    def calls_at_once(self) -> int:
+        """How many calls it is asked at once where nobody said."""
+        return CALLS_AT_ONCE.get(self.engine, 1)
 
 
 class Delta(msgspec.Struct, frozen=True):

@@ -20,16 +20,6 @@ from core.models.chat import (
 from core.models.retry import RetryPolicy, stream_with_retries
 from core.selection.selection import Asked, Spent
 
-AT_ONCE = {"embedded": 1, "scripted": 1, "replay": 1}
-SERVED_AT_ONCE = 4
-
-
-def at_once(model: ModelDescription) -> int:
-    """Independent calls under way at once where nobody said how many, as far as the engine gains by
-    it: the embedded one then has a single slot, so that one prompt's cache is not another's loss;
-    servers batch."""
-    return AT_ONCE.get(model.engine, SERVED_AT_ONCE)
-
 
 class KeptAnswers(Protocol):
     """Where finished calls are found again after an interruption."""
@@ -72,7 +62,7 @@ class Caller:
     ) -> None:
         """`jobs` calls are under way at once; None leaves their number to the engine."""
         self.model, self.described = model, described
-        self.at_once = jobs or at_once(described)
+        self.at_once = jobs or described.calls_at_once
         self._kept = kept or NothingKept()
         self._retries = retries
         self._free = asyncio.Semaphore(self.at_once)

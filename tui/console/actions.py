@@ -284,7 +284,14 @@ def room_bindings() -> list[BindingType]:
 
 def _binding(action: Action) -> Binding:
     return Binding(
-        action.keys, action.does, action.label, show=False, id=action.name, tooltip=action.about
+        action.keys,
+        action.does,
+        action.label,
+        show=False,
+        id=action.name,
+        tooltip=action.about,
+        # Before the focused pane is told of it: the keys behind it are for the field that it opens.
+        priority=action.name == "all.search",
     )
 
 

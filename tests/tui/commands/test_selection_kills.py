@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.models.chat import ConstrainedSampling, Message, Sampling
-from core.selection.calls import SERVED_AT_ONCE
+from core.models.chat import CALLS_AT_ONCE, ConstrainedSampling, Message, Sampling
 from tests.scripted import Reply
 from tests.tui.commands.choosing import helpful, make_shop, record, write_pool
 from tests.tui.commands.test_bench import served
@@ -115,7 +114,7 @@ async def test_what_is_killed_goes_on_and_repeats_no_finished_call(
             process.kill()
             await asyncio.to_thread(process.join)
             under_way = len(server.chats) - before - (finished(root / "cut") - kept)
-            assert 0 <= under_way <= SERVED_AT_ONCE
+            assert 0 <= under_way <= CALLS_AT_ONCE["openai"]
         kept = finished(root / "cut")
         assert 0 < kept < calls
         assert await whole("cut") == calls - kept

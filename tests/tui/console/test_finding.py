@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+from textual import events
+
 from tests.streams import run_events
 from tests.tui.console.stage import console, settled, until
 from tui.console.screens.dialogs import FindField, Sheet
 from tui.console.widgets.paper import Paper
+from tui.console.widgets.search import SearchField
 
 
 async def test_words_are_found_on_the_help_while_they_are_typed() -> None:
@@ -53,3 +58,29 @@ async def test_words_are_found_on_the_help_while_they_are_typed() -> None:
         assert paper._pointed is None, "nothing is looked for any more"
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(app.screen, Sheet))
+
+
+async def test_keys_that_come_at_once_are_all_in_the_field() -> None:
+    app = console(run_events(8))
+    async with app.run_test(size=(120, 24)) as pilot:
+        await settled(pilot)
+
+        def typed_in_one_go(words: str) -> None:
+            for character in words:
+                name = {"/": "slash"}.get(character, character)
+                app.post_message(events.Key(name, character))
+
+        typed_in_one_go("/tram/")
+        await until(pilot, lambda: isinstance(app.focused, SearchField))
+        await settled(pilot)
+        assert cast("SearchField", app.focused).value == "tram/"
+        await pilot.press("escape")
+
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(app.screen, Sheet))
+        sheet = app.screen
+        typed_in_one_go("/pane/")
+        await until(pilot, lambda: isinstance(app.focused, FindField))
+        await settled(pilot)
+        assert app.screen is sheet
+        assert cast("FindField", app.focused).value == "pane/"

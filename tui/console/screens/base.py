@@ -212,11 +212,18 @@ class RoomScreen(Screen[None]):
         if spot.row is not None and isinstance(pane, Jumpable):
             pane.jump_to(spot.row)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The key of the search is a letter where somebody writes."""
+        if action == "search" and self.focused and self.focused.check_consume_key("slash", "/"):
+            return False
+        return super().check_action(action, parameters)
+
     async def action_search(self) -> None:
         """Open the search field."""
         field = await self._search_field()
         field.add_class("-open")
-        field.focus()
+        # Not `focus()`, which comes after the keys that are waiting.
+        self.set_focus(field)
 
     async def _search_field(self) -> Input:
         from tui.console.widgets.search import SearchField

@@ -134,7 +134,7 @@ class Sheet(ModalScreen[None]):
     BINDINGS = [
         Binding("escape,q,enter,question_mark,f1,ctrl+c", "leave", "close", show=False),
         Binding("c", "copy", "copy", show=False),
-        Binding("slash", "find", "find", show=False),
+        Binding("slash", "find", "find", show=False, priority=True),
         Binding("n", "next_found(1)", "next found", show=False),
         Binding("N", "next_found(-1)", "found before", show=False),
     ]
@@ -156,11 +156,18 @@ class Sheet(ModalScreen[None]):
     def _keys(self, found: str = "/ finds") -> Content:
         return Content(f"esc closes · {found}" + (" · c copies" if self._copied else ""))
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The key that opens the field is a letter in it."""
+        if action == "find" and isinstance(self.focused, FindField):
+            return False
+        return super().check_action(action, parameters)
+
     async def action_find(self) -> None:
         """Ask for words, and go to where they stand while they are typed."""
         if not self.query(FindField):
             await self.mount(FindField())
-        self.query_one(FindField).focus()
+        # Not `focus()`, which comes after the keys that are waiting.
+        self.set_focus(self.query_one(FindField))
 
     def seek(self, words: str) -> None:
         """Point at the first place of these words."""
