@@ -11,6 +11,7 @@ import msgspec
 from core.database.rows import Execution, Outcome
 from core.database.schema import Column, Schema, Table
 from core.repair.hints.naming import nearest_columns
+from core.repair.scope import Scope
 from core.sql import fold, shared_tree
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ class Source(msgspec.Struct, frozen=True):
     table: Table | None
     columns: tuple[str, ...] = ()
     """Folded output names of a sub-query or a WITH clause; empty where they are not known."""
-    scope: int = 0
-    """Which SELECT's FROM clause names it."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -57,9 +56,19 @@ class Failed:
         return shared_tree(self.sql)
 
     @cached_property
+    def _scopes(self) -> dict[int, Scope]:
+        """Every SELECT by the identity of its place in the tree."""
+        every = Scope.all_of(self.tree, self.schema) if self.tree else ()
+        return {id(scope.select): scope for scope in every}
+
+    @cached_property
     def sources(self) -> tuple[Source, ...]:
         """Everything that some FROM clause of the query names, sub-queries included."""
-        return tuple(self._sources())
+        return tuple(
+            Source(called, table, () if table else scope.outputs(called))
+            for scope in self._scopes.values()
+            for called, table in scope.sources.items()
+        )
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
@@ -93,20 +102,10 @@ class Failed:
         """The table and column that a mention stands for; None where that is not certain."""
         from sqlglot import exp
 
-        select = column.find_ancestor(exp.Select)
-        while select is not None:
-            owners = {
-                place.table.name: (place.table, found)
-                for place in self.sources
-                if place.scope == id(select)
-                and (not column.table or fold(place.called) == fold(column.table))
-                and place.table
-                and (found := place.table.column(column.name))
-            }
-            if owners:
-                return next(iter(owners.values())) if len(owners) == 1 else None
-            select = select.find_ancestor(exp.Select)
-        return None
+        scope = self._scopes.get(id(column.find_ancestor(exp.Select)))
+        table = scope.owner(column) if scope else None
+        found = table.column(column.name) if table else None
+        return (table, found) if table and found else None
 
     def comparisons(self) -> Iterator[Comparison]:
         """Columns that are compared with constants, in the order of the text."""
@@ -158,32 +157,11 @@ class Failed:
             for source in self.sources
         )
 
-    def _sources(self) -> Iterator[Source]:
-        from sqlglot import exp
-
-        if self.tree is None:
-            return
-        own = {cte.alias: _outputs(cte.this) for cte in self.tree.find_all(exp.CTE)}
-        for node in self.tree.find_all(exp.Table, exp.Subquery):
-            scope = id(node.find_ancestor(exp.Select))
-            if isinstance(node, exp.Subquery):
-                if node.alias:
-                    yield Source(node.alias, None, _outputs(node.this), scope)
-            elif node.name in own:
-                yield Source(node.alias or node.name, None, own[node.name], scope)
-            else:
-                yield Source(node.alias or node.name, self.schema.table(node.name), (), scope)
-
 
 def _holds_nothing(execution: Execution) -> bool:
     """No rows, or the one row that aggregates make of no rows."""
     rows = execution.rows
     return not rows or (len(rows) == 1 and all(value in (None, 0) for value in rows[0]))
-
-
-def _outputs(query: exp.Expression) -> tuple[str, ...]:
-    names = tuple(getattr(query, "named_selects", ()))
-    return () if "*" in names else tuple(fold(name) for name in names)
 
 
 def _number(text: str) -> float | None:

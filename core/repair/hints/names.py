@@ -15,6 +15,7 @@ from core.repair.hints.naming import (
     folded,
     listed,
     nearest,
+    nearest_first,
     shown,
 )
 from core.sql import fold, tokens
@@ -105,7 +106,7 @@ def _whereabouts(failed: Failed, asked_of: tuple[Table, ...], qualifier: str, co
     """Where the column is, else what resembles it."""
     real = failed.schema.table(qualifier) if qualifier and not asked_of else None
     places = asked_of or ((real,) if real else failed.tables)
-    owners = _near_first(failed, failed.schema.tables_with(column))
+    owners = nearest_first(failed.schema, failed.schema.tables_with(column), failed.tables)
     if owners:
         name = shown(_spelled(owners[0], column))
         having = f"{name} is in: {listed((shown(owner.name) for owner in owners), MOST_OWNERS)}."
@@ -141,19 +142,6 @@ def _spelled(table: Table, column: str) -> str:
     return own.name if own else column
 
 
-def _near_first(failed: Failed, tables: tuple[Table, ...]) -> list[Table]:
-    """Tables of the query first, then those that join to one of them in few steps."""
-    start = failed.tables[0].name if failed.tables else ""
-
-    def distance(table: Table) -> int:
-        if table in failed.tables:
-            return -1
-        path = failed.schema.join_path(start, table.name) if start else None
-        return len(failed.schema.tables) if path is None else len(path)
-
-    return sorted(tables, key=distance)
-
-
 def other_name(failed: Failed) -> Iterator[Fact]:
     """A key that the asked table holds under another name than the table it refers to."""
     asked = _unknown_name(failed)
@@ -181,7 +169,7 @@ def reach(failed: Failed) -> Iterator[Fact]:
     asked = _unknown_name(failed)
     if asked is None or not failed.tables:
         return
-    owners = _near_first(failed, failed.schema.tables_with(asked[1]))
+    owners = nearest_first(failed.schema, failed.schema.tables_with(asked[1]), failed.tables)
     if not owners:
         owners = [table for table, _ in failed.nearest_columns(asked[1])[:1]]
     if owners and owners[0] not in failed.tables:
@@ -229,7 +217,7 @@ def quoted_name(failed: Failed) -> Iterator[Fact]:
     for column in failed.columns:
         if not failed.is_quoted_text(column) or _compared_with_column(failed, column):
             continue
-        owners = _near_first(failed, failed.schema.tables_with(column.name))
+        owners = nearest_first(failed.schema, failed.schema.tables_with(column.name), failed.tables)
         near = failed.nearest_columns(column.name)
         names = [
             *(shown(table.name, column.name) for table in owners),

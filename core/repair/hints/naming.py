@@ -75,6 +75,16 @@ def nearest_columns(wrong: str, schema: Schema, first: Sequence[str]) -> list[tu
     return [places[index] for index in ranked if best[index] > best[ranked[0]] - SPREAD]
 
 
+def nearest_first(schema: Schema, tables: Iterable[Table], starts: Sequence[Table]) -> list[Table]:
+    """Tables by how many joins lead to them from one of `starts`, which come first themselves."""
+
+    def distance(table: Table) -> int:
+        paths = (schema.join_path(start.name, table.name) for start in starts)
+        return min((len(path) for path in paths if path is not None), default=len(schema.tables))
+
+    return sorted(tables, key=distance)
+
+
 def join_sentence(path: Sequence[ForeignKey], start: str, end: str) -> str:
     """How two tables join along a chain of foreign keys."""
     steps = " and ".join(

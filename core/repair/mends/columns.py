@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.database.schema import Schema, Table
-from core.repair.hints.naming import nearest, nearest_columns, shown
-from core.repair.mends.scope import Scope, identifier, move, scopes
+from core.repair.hints.naming import nearest, nearest_columns, nearest_first, shown
+from core.repair.mends.joining import Joining, identifier, move
 from core.sql import fold
 
 if TYPE_CHECKING:
@@ -20,21 +20,17 @@ _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 def mend_names(tree: exp.Query, schema: Schema) -> list[str]:
     """Change unknown tables, and columns that no source has or several have; what was changed, a
     sentence each."""
-    told = [text for scope in scopes(tree, schema) for text in _tables(scope)]
-    return told + [text for scope in scopes(tree, schema) for text in _columns(scope)]
+    told = [text for scope in Joining.all_of(tree, schema) for text in _tables(scope)]
+    return told + [text for scope in Joining.all_of(tree, schema) for text in _columns(scope)]
 
 
-def _tables(scope: Scope) -> Iterator[str]:
+def _tables(scope: Joining) -> Iterator[str]:
     """An unknown table becomes the one whose name is most like it."""
     from sqlglot import exp
 
     names = [table.name for table in scope.schema.tables]
-    for node in list(scope.select.find_all(exp.Table)):
-        called = fold(node.alias_or_name)
-        if (
-            node.find_ancestor(exp.Select) is not scope.select
-            or scope.sources.get(called, 0) is not None
-        ):
+    for called, node in scope.nodes.items():
+        if scope.sources[called] is not None or not isinstance(node, exp.Table):
             continue
         near = list(nearest(node.name, names)) if not scope.is_made(node.name) else []
         if near:
@@ -45,7 +41,7 @@ def _tables(scope: Scope) -> Iterator[str]:
             node.set("this", identifier(table))
 
 
-def _columns(scope: Scope) -> Iterator[str]:
+def _columns(scope: Joining) -> Iterator[str]:
     aliases = {fold(each.alias) for each in scope.select.expressions if each.alias}
     places: dict[tuple[str, str], tuple[str, str]] = {}
     """Where the mentions of one name went: the same one means the same."""
@@ -69,7 +65,7 @@ def _columns(scope: Scope) -> Iterator[str]:
                 places[meant] = column.table, column.name
 
 
-def _is_known(scope: Scope | None, column: exp.Column) -> bool:
+def _is_known(scope: Joining | None, column: exp.Column) -> bool:
     """Whether some source has the column, or may have it."""
     called = fold(column.table)
     while scope is not None:
@@ -82,7 +78,7 @@ def _is_known(scope: Scope | None, column: exp.Column) -> bool:
     return False
 
 
-def _moved(scope: Scope, column: exp.Column) -> Iterator[str]:
+def _moved(scope: Joining, column: exp.Column) -> Iterator[str]:
     """To a source that has it, else to the nearest table that has it, else to the name most like it
     among the sources' own, those of its qualifier first; never to what it is set equal to, and to
     what is selected already only where there is nothing else."""
@@ -90,7 +86,7 @@ def _moved(scope: Scope, column: exp.Column) -> Iterator[str]:
     equal, selected = _set_equal(column), _selected_beside(scope, column)
     holders = [each for each in scope.holders(column.name) if (each, fold(column.name)) != equal]
     fresh = [each for each in holders if (each, fold(column.name)) not in selected]
-    owners = _nearest_first(scope, column) if not fresh else []
+    owners = _owners(scope, column) if not fresh else []
     reached = (called for owner in owners if (called := scope.reach(owner)) and called not in holders)
     place = next((each for each in (*fresh, next(reached, ""), *holders) if each), None)
     if place is not None:
@@ -111,7 +107,7 @@ def _moved(scope: Scope, column: exp.Column) -> Iterator[str]:
             return
 
 
-def _selected_beside(scope: Scope, column: exp.Column) -> set[tuple[str, str]]:
+def _selected_beside(scope: Joining, column: exp.Column) -> set[tuple[str, str]]:
     """The other columns of a list of selected ones, where this is one of them."""
     chosen = [each for each in scope.select.expressions if isinstance(each, type(column))]
     if not any(each is column for each in chosen):
@@ -128,14 +124,9 @@ def _set_equal(column: exp.Column) -> tuple[str, str] | None:
     return (fold(other.table), fold(other.name)) if isinstance(other, exp.Column) else None
 
 
-def _nearest_first(scope: Scope, column: exp.Column) -> list[Table]:
+def _owners(scope: Joining, column: exp.Column) -> list[Table]:
     """Tables that have the column, by how many joins lead there; one that the query named as its
     qualifier before all."""
     starts = [table for table in scope.sources.values() if table]
-
-    def distance(owner: Table) -> tuple[bool, int]:
-        paths = [scope.schema.join_path(start.name, owner.name) for start in starts]
-        steps = [len(path) for path in paths if path is not None]
-        return fold(owner.name) != fold(column.table), min(steps, default=99)
-
-    return sorted(scope.schema.tables_with(column.name), key=distance)
+    near = nearest_first(scope.schema, scope.schema.tables_with(column.name), starts)
+    return sorted(near, key=lambda owner: fold(owner.name) != fold(column.table))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.database.schema import Schema
 from core.repair.hints.joins import Meanings
 from core.repair.hints.naming import shown
-from core.repair.mends.scope import Scope, scopes
+from core.repair.mends.joining import Joining
 from core.sql import fold
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ def mend_conditions(tree: exp.Query, schema: Schema) -> list[str]:
     """Where a join sets two columns equal that no keys tie, although keys lead to its table: join
     along those, over other tables where they lie between; what was changed, a sentence each."""
     meanings = Meanings(schema)
-    return [text for scope in scopes(tree, schema) for text in _conditions(scope, meanings)]
+    return [text for scope in Joining.all_of(tree, schema) for text in _conditions(scope, meanings)]
 
 
-def _conditions(scope: Scope, meanings: Meanings) -> Iterator[str]:
+def _conditions(scope: Joining, meanings: Meanings) -> Iterator[str]:
     joins = list(scope.select.args.get("joins") or ())
     names = list(scope.sources)
     if scope.opaque or len(names) != len(joins) + 1:
@@ -41,7 +41,7 @@ def _conditions(scope: Scope, meanings: Meanings) -> Iterator[str]:
     scope.select.set("joins", kept)
 
 
-def _is_beside_keys(scope: Scope, join: exp.Join, meanings: Meanings) -> bool:
+def _is_beside_keys(scope: Joining, join: exp.Join, meanings: Meanings) -> bool:
     """Whether the condition is an equality of two columns that is no step along keys."""
     from sqlglot import exp
 
@@ -57,7 +57,7 @@ def _is_beside_keys(scope: Scope, join: exp.Join, meanings: Meanings) -> bool:
     return not meanings.same(places[0], places[1]) and not _namesakes(scope, sides)
 
 
-def _namesakes(scope: Scope, sides: Sequence[exp.Column]) -> bool:
+def _namesakes(scope: Joining, sides: Sequence[exp.Column]) -> bool:
     """Whether one name is joined with the same: schemas leave keys out, and then names tell. Two
     primary keys that are both called id say nothing."""
     owners = [scope.owner(side) for side in sides]
@@ -68,7 +68,7 @@ def _namesakes(scope: Scope, sides: Sequence[exp.Column]) -> bool:
     return len({fold(side.name) for side in sides}) == 1 and not keyed
 
 
-def _steps(scope: Scope, before: Sequence[str], called: str) -> list[exp.Join]:
+def _steps(scope: Joining, before: Sequence[str], called: str) -> list[exp.Join]:
     """The joins that lead from one of the earlier tables to this one; nothing where no keys do, or
     where they lead over a table that is named later."""
     table = scope.sources[called]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.database.schema import Schema
 from core.repair.hints.naming import shown
-from core.repair.mends.scope import Scope, move, scopes
+from core.repair.mends.joining import Joining, move
 from core.sql import fold
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ def without_joins(tree: exp.Query, schema: Schema) -> Iterator[tuple[exp.Query, 
     itself stays as it is."""
     alone = (
         (number, called)
-        for number, scope in enumerate(scopes(tree, schema))
+        for number, scope in enumerate(Joining.all_of(tree, schema))
         for called in _alone(scope)
     )
     for number, called in islice(alone, MOST_REDUCED):
         copy = tree.copy()
-        text = _reduced(scopes(copy, schema)[number], called)
+        text = _reduced(Joining.all_of(copy, schema)[number], called)
         yield copy, text
 
 
-def _alone(scope: Scope) -> list[str]:
+def _alone(scope: Joining) -> list[str]:
     """What the tables are called that could stand alone."""
     from sqlglot import exp
 
@@ -60,7 +60,7 @@ def _alone(scope: Scope) -> list[str]:
     return sorted(able, key=lambda called: owned != {called})
 
 
-def _used(scope: Scope) -> list[exp.Column]:
+def _used(scope: Joining) -> list[exp.Column]:
     """Columns outside the conditions of joins."""
     from sqlglot import exp
 
@@ -70,16 +70,10 @@ def _used(scope: Scope) -> list[exp.Column]:
     return [column for column in scope.columns if id(column) not in inside]
 
 
-def _reduced(scope: Scope, called: str) -> str:
-    from sqlglot import exp
-
+def _reduced(scope: Joining, called: str) -> str:
     table = scope.sources[called]
     assert table is not None, "only tables stand alone"
-    source = next(
-        node
-        for node in scope.select.find_all(exp.Table)
-        if fold(node.alias_or_name) == called and node.find_ancestor(exp.Select) is scope.select
-    ).copy()
+    source = scope.nodes[called].copy()
     for column in _used(scope):
         move(column, called, column.name)
     scope.select.set("joins", None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.database.schema import ForeignKey, Schema, Table
 from core.repair.hints.naming import shown
-from core.repair.mends.scope import Scope, column_of, identifier, scopes
+from core.repair.mends.joining import Joining, column_of, identifier
 from core.sql import fold
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def mend_negations(tree: exp.Query, schema: Schema) -> list[str]:
     """Where a SELECT asks that a column of many joined rows differ from a constant, ask that none of
     them equal it; what was changed, a sentence each."""
-    return [text for scope in scopes(tree, schema) for text in _negations(scope)]
+    return [text for scope in Joining.all_of(tree, schema) for text in _negations(scope)]
 
 
-def _negations(scope: Scope) -> Iterator[str]:
+def _negations(scope: Joining) -> Iterator[str]:
     from sqlglot import exp
 
     called, table = next(iter(scope.sources.items()), ("", None))
@@ -41,7 +41,7 @@ def _negations(scope: Scope) -> Iterator[str]:
             yield f"no {shown(owner.name, column.name)} may be {constant.sql()}"
 
 
-def _key_used(scope: Scope, table: Table, many: str) -> ForeignKey | None:
+def _key_used(scope: Joining, table: Table, many: str) -> ForeignKey | None:
     """The key of one column by which rows of `many` refer to the table; of several the one that the
     query joins by."""
     keys = [
@@ -56,7 +56,7 @@ def _key_used(scope: Scope, table: Table, many: str) -> ForeignKey | None:
 
 
 def _not_among(
-    scope: Scope, called: str, key: ForeignKey, owner: Table, node: exp.NEQ
+    scope: Joining, called: str, key: ForeignKey, owner: Table, node: exp.NEQ
 ) -> exp.Expression:
     """NOT key IN (the keys of those rows that equal the constant)."""
     from sqlglot import exp
@@ -64,7 +64,7 @@ def _not_among(
     many = scope.schema.table(key.table)
     assert many is not None, "keys join tables of the schema"
     rows = exp.Select().from_(exp.Table(this=identifier(many.name)), copy=False)
-    inner = Scope(rows, scope.schema, frozenset())
+    inner = Joining(rows, scope.schema)
     place = inner.reach(owner)
     assert place is not None, "the path goes on from there"
     rows.select(column_of(many.name, key.columns[0]), copy=False)

@@ -16,7 +16,7 @@ from core.repair.hints.values import (
     places_of_value,
     written,
 )
-from core.repair.mends.scope import Scope, move, scopes
+from core.repair.mends.joining import Joining, move
 from core.sql import fold
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ async def mend_values(tree: exp.Query, schema: Schema, look_up: Lookup) -> list[
     """Change compared texts, or the columns that they are compared with; what was changed, a sentence
     each."""
     told: list[str] = []
-    for scope in scopes(tree, schema):
+    for scope in Joining.all_of(tree, schema):
         for column, text in list(_comparisons(scope))[:MOST_COMPARISONS]:
             told += [each async for each in _mended(scope, column, text, look_up)]
     return told
 
 
-def _comparisons(scope: Scope) -> Iterator[tuple[exp.Column, exp.Expression]]:
+def _comparisons(scope: Joining) -> Iterator[tuple[exp.Column, exp.Expression]]:
     """Columns and the text that each is set equal to, or unequal."""
     from sqlglot import exp
 
@@ -65,7 +65,7 @@ def _text(node: exp.Expression) -> str | None:
 
 
 async def _mended(
-    scope: Scope, column: exp.Column, node: exp.Expression, look_up: Lookup
+    scope: Joining, column: exp.Column, node: exp.Expression, look_up: Lookup
 ) -> AsyncIterator[str]:
     from sqlglot import exp
 
@@ -105,7 +105,7 @@ def _same_word(value: str, held: list[str]) -> str | None:
 
 
 async def _moved(
-    scope: Scope, column: exp.Column, node: exp.Expression, value: str, look_up: Lookup
+    scope: Joining, column: exp.Column, node: exp.Expression, value: str, look_up: Lookup
 ) -> AsyncIterator[str]:
     """The comparison with the column that holds the value, its table joined where it was not."""
     from sqlglot import exp
@@ -140,7 +140,7 @@ async def _holds_others(
     return False
 
 
-def _reached(scope: Scope, table: Table, column: exp.Column, holder: Table) -> str | None:
+def _reached(scope: Joining, table: Table, column: exp.Column, holder: Table) -> str | None:
     """What the holder is called, joined by the compared key where it is one of several that refer to
     it, or refers to the table of its own."""
     keys = [key for key in table.foreign_keys if fold(key.to_table) == fold(holder.name)]
@@ -152,7 +152,7 @@ def _reached(scope: Scope, table: Table, column: exp.Column, holder: Table) -> s
 
 
 async def _holders(
-    scope: Scope, table: Table, column: str, value: str, look_up: Lookup
+    scope: Joining, table: Table, column: str, value: str, look_up: Lookup
 ) -> list[tuple[Table, str, str]]:
     """Columns that hold the value in any case: of the table that the compared key refers to, then of
     the query's tables, then of others."""

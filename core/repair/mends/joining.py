@@ -1,91 +1,20 @@
-"""A query's SELECTs as mends change them: what each one's FROM clause names, and joins added to it."""
+"""A SELECT to whose FROM clause joins are added along the schema's keys."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.database.schema import ForeignKey, Schema, Table
+from core.database.schema import ForeignKey, Table
+from core.repair.scope import Scope
 from core.sql import fold
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 
-class Scope:
-    """One SELECT. Names are folded; `sources` maps what a table is called to the table, or to None
-    for rows that the query itself makes."""
-
-    def __init__(self, select: exp.Select, schema: Schema, made: frozenset[str]) -> None:
-        self.select = select
-        self.schema = schema
-        self._made = made
-        """Names of the query's WITH clauses."""
-        self.sources: dict[str, Table | None] = dict(self._named())
-
-    def _named(self) -> Iterator[tuple[str, Table | None]]:
-        from sqlglot import exp
-
-        for node in self.select.find_all(exp.Table, exp.Subquery):
-            if _query_around(node) is not self.select or not _is_source(node):
-                continue
-            known = isinstance(node, exp.Table) and node.name not in self._made
-            yield fold(node.alias_or_name), self.schema.table(node.name) if known else None
-
-    def is_made(self, name: str) -> bool:
-        """Whether a WITH clause makes the rows of this name."""
-        return name in self._made
-
-    @property
-    def columns(self) -> list[exp.Column]:
-        """The mentions of columns in this SELECT, sub-queries left out."""
-        from sqlglot import exp
-
-        return [
-            column
-            for column in self.select.find_all(exp.Column)
-            if _query_around(column) is self.select and not isinstance(column.this, exp.Star)
-        ]
-
-    @property
-    def merged(self) -> Container[str]:
-        """Names of columns that a join by name makes one: they need no table."""
-        joins = self.select.args.get("joins", ())
-        if any(join.method == "NATURAL" for join in joins):
-            return {column.name for column in self.columns}
-        return {name.name for join in joins for name in join.args.get("using") or ()}
-
-    @property
-    def opaque(self) -> bool:
-        """Whether some source's columns are not known."""
-        return any(table is None for table in self.sources.values())
-
-    @property
-    def outer(self) -> Scope | None:
-        """The SELECT around this one, whose columns it may use."""
-        from sqlglot import exp
-
-        whole: exp.Expression | None = self.select
-        while whole and isinstance(whole.parent, exp.SetOperation | exp.Subquery):
-            whole = whole.parent
-        around = self.select.find_ancestor(exp.Select)
-        scope = Scope(around, self.schema, self._made) if around else None
-        # Sources of one FROM clause do not see each other.
-        beside = whole and isinstance(whole.parent, exp.From | exp.Join | exp.CTE)
-        return scope.outer if scope and beside else scope
-
-    def holders(self, name: str) -> list[str]:
-        """What the sources that have a column are called."""
-        return [called for called, table in self.sources.items() if table and table.column(name)]
-
-    def owner(self, column: exp.Column) -> Table | None:
-        """The table whose column a mention is, where that is certain."""
-        called = fold(column.table)
-        holders = [each for each in self.holders(column.name) if called in ("", each)]
-        table = self.sources[holders[0]] if len(holders) == 1 else None
-        if table is None and not holders and self.outer:
-            return self.outer.owner(column)
-        return table
+class Joining(Scope):
+    """One SELECT that mends change: its `sources` grow with the joins."""
 
     def reach(self, table: Table) -> str | None:
         """What `table` is called here, after joins along the schema's keys where it was not named;
@@ -170,14 +99,6 @@ class Scope:
         return name
 
 
-def scopes(tree: exp.Query, schema: Schema) -> list[Scope]:
-    """Every SELECT of a query, the outermost first."""
-    from sqlglot import exp
-
-    made = frozenset(cte.alias for cte in tree.find_all(exp.CTE))
-    return [Scope(select, schema, made) for select in tree.find_all(exp.Select)]
-
-
 def identifier(name: str) -> exp.Identifier:
     """A name in a tree, in back-quotes where it is odd."""
     from sqlglot import exp
@@ -199,19 +120,3 @@ def move(column: exp.Column, called: str, name: str) -> None:
     """Make a mention one of another column."""
     column.set("this", identifier(name))
     column.set("table", identifier(called))
-
-
-def _is_source(node: exp.Expression) -> bool:
-    from sqlglot import exp
-
-    inside = isinstance(node.parent, exp.Subquery) and isinstance(node, exp.Table)
-    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not node.alias:
-        return False  # brackets around joined tables, each of them a source
-    return inside or isinstance(node.parent, exp.From | exp.Join)
-
-
-def _query_around(node: exp.Expression) -> exp.Query | None:
-    """The SELECT, or the UNION and the like, that a part of a query belongs to."""
-    from sqlglot import exp
-
-    return node.find_ancestor(exp.Select, exp.SetOperation)
