@@ -102,6 +102,9 @@ class ModelTrouble(MeritoError):
     `concerns_prompt` where only this prompt is at fault (too long), and the next may succeed;
     `concerns_form` where the engine may not know something that was asked of it, as a schema."""
 
+    part = "model"
+    """What failed, in a word."""
+
     def __init__(
         self,
         problem: str,

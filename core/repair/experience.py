@@ -56,13 +56,19 @@ class NoShelf:
         """Nowhere."""
 
 
+class EncoderTrouble(ModelTrouble):
+    """The encoder failed: nothing can be ranked or learned."""
+
+    part = "encoder"
+
+
 @contextmanager
 def _encoder_trouble() -> Iterator[None]:
     """The encoder's failure is the engine's, not the question's: the run waits or stops for it."""
     try:
         yield
     except MeritoError as wrong:
-        raise ModelTrouble(wrong.problem, wrong.mend) from wrong
+        raise EncoderTrouble(wrong.problem, wrong.mend) from wrong
 
 
 class Experience:

@@ -96,8 +96,8 @@ class Run:
                     yield event
         except Stopped:
             yield stamp(RunEnded, reason="stopped")
-        except ModelTrouble:
-            yield stamp(RunEnded, reason="the model failed")
+        except ModelTrouble as trouble:
+            yield stamp(RunEnded, reason=f"the {trouble.part} failed")
             raise
         else:
             yield stamp(RunEnded, reason="finished")

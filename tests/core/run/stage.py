@@ -13,6 +13,7 @@ import msgspec
 from core.database.files import DatabaseFolder
 from core.database.sandbox import Sandbox
 from core.feedback.regimes import RegimeParts, build_regime
+from core.memory.embedding import Encoder
 from core.models.retry import RetryPolicy
 from core.prompts.layout import Prompts
 from core.prompts.template import Templates
@@ -78,6 +79,7 @@ async def staged(
     predictions: Predictions | None = None,
     shares_repairs: bool = False,
     waits: bool = False,
+    encoder: Encoder | None = None,
     **changes: Any,
 ) -> AsyncIterator[Run]:
     """A run over `asked` that is ready to go."""
@@ -99,7 +101,7 @@ async def staged(
             protocol="spider",
         )
         resumed = progress or Progress()
-        experience = Experience(run, HashingEncoder(), holds=settings.holds)
+        experience = Experience(run, encoder or HashingEncoder(), holds=settings.holds)
         yield Run(
             Equipment(
                 settings=settings,

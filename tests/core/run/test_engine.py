@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from core.errors import MeritoError
 from core.feedback.verdict import FailureType, Status
 from core.memory.entry import Polarity
 from core.models.chat import ModelTrouble
@@ -42,6 +46,7 @@ from tests.core.run.stage import (
     staged,
     wrapped,
 )
+from tests.encoders import HashingEncoder
 from tests.scripted import ScriptedModel
 
 
@@ -417,6 +422,24 @@ class TestModelFails:
         assert seen[-1].reason == "the model failed"
         assert not of(EpisodeEnded, seen)
         assert len(of(AttemptJudged, seen)) == 1
+
+    async def test_an_encoder_that_fails_is_named(self, tmp_path: Path) -> None:
+        class Gone(HashingEncoder):
+            async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+                raise MeritoError("The encoder cannot be loaded.", "Run `merito doctor`.")
+
+        model = ScriptedModel([wrapped(WRONG), wrapped(RIGHT)])
+        seen: list[AnyEvent] = []
+        async with staged(tmp_path, model, questions(1), encoder=Gone()) as run:
+
+            async def watched() -> None:
+                async for event in run.events():
+                    seen.append(event)  # noqa: PERF401 (what came before the exception counts)
+
+            with pytest.raises(ModelTrouble, match="encoder"):
+                await watched()
+        assert seen[-1].reason == "the encoder failed"
+        assert "doctor" in of(ModelStumbled, seen)[-1].mend
 
     async def test_a_console_pauses_and_goes_on_where_it_was(self, tmp_path: Path) -> None:
         model = ScriptedModel([wrapped(WRONG), ModelTrouble("Gone.", "Start it."), wrapped(RIGHT)])
