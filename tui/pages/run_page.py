@@ -16,9 +16,10 @@ from core.run.events import AnyEvent, EpisodeStarted, RunStarted
 from tui.pages.environment import template, write_page
 from tui.replaying import Take
 from tui.view.difference import Change, changes
-from tui.view.episode_view import AttemptView, EpisodeEvent, EpisodeView
+from tui.view.episode_view import MENDED, AttemptView, EpisodeEvent, EpisodeView
 from tui.view.legible import legible
 from tui.view.pieces import pieces
+from tui.view.polarity import POLARITY_WORDS
 from tui.view.run_view import QueueRow, RunView
 from tui.view.sql_tokens import tokens
 from tui.view.states import SIGNS, State
@@ -63,6 +64,8 @@ def write_run_page(take: Take, path: Path) -> int:
         most_columns=MOST_COLUMNS,
         redacted=take.redacted,
         taken=taken,
+        mended=MENDED,
+        polarities=POLARITY_WORDS,
         transition=transition,
         attempt_name=attempt_name,
     )
@@ -116,13 +119,14 @@ def taken(channel: ChannelRetrieval, attempt: AttemptView) -> list[Taken]:
 
 
 def transition(entry: MemoryEntry) -> tuple[Change, ...]:
-    """What a memory's SQL became against the SQL that had failed."""
-    return changes(entry.context.failed_sql, entry.revised_sql)
+    """What a memory's SQL became against the SQL that had failed; nothing where none had."""
+    failed = entry.context.failed_sql
+    return changes(failed, entry.revised_sql) if failed else ()
 
 
 def attempt_name(number: int, budget: int) -> str:
     """What an attempt is called."""
-    return "First SQL" if number == 0 else f"Repair {number} of {budget}"
+    return "first SQL" if number == 0 else f"repair {number} of {budget}"
 
 
 def _facts(view: RunView, take: Take) -> list[tuple[str, Any]]:

@@ -50,6 +50,8 @@ EpisodeEvent = (
 )
 """Events that belong to one position."""
 
+MENDED = "mended by rule, no model call"
+"""Stands before what a rule changed."""
 _LONGEST_STREAM = 64_000
 """Characters of a running answer that are kept: a model that never stops must not fill memory."""
 

@@ -33,6 +33,7 @@ from core.run.events import (
 )
 from core.run.figures import Figures
 from tui.view.difference import change_words
+from tui.view.episode_view import MENDED
 from tui.view.judging import KIND_WORDS
 from tui.view.legible import cell_text, one_line
 from tui.view.polarity import POLARITY_WORDS, change_of
@@ -203,7 +204,7 @@ def _selected(_view: RunView, event: CandidatesSelected) -> Iterator[str]:
 def _rows(view: RunView, event: SqlExecuted) -> Iterator[str]:
     if event.mended:
         yield f"repair {event.attempt} of {view.budget}: {one_line(event.sql, _SQL_LIMIT)}"
-        yield f"  by rule, no model call: {one_line(event.mended, 400)}"
+        yield f"  {MENDED}: {one_line(event.mended, 400)}"
         yield from _changed(view, event)
     result = event.result
     if result.error or not result.columns:

@@ -8,12 +8,27 @@ from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from core.run.events import AnyEvent, EpisodeOutcome
+from core.feedback.verdict import Status
+from core.memory.entry import MemoryEntry, Polarity
+from core.run.events import (
+    AnswerWritten,
+    AnyEvent,
+    AttemptJudged,
+    EpisodeEnded,
+    EpisodeOutcome,
+    Hint,
+    MemoriesRetrieved,
+    PromptSent,
+    ReflectionWritten,
+    SqlExecuted,
+)
 from tests.core.redaction.test_redacting import MARKER, a_full_run
 from tests.streams import run_events
 from tests.tui.console.test_hostile_text import EVERYTHING, HOSTILE, poisoned, raw_left
+from tests.tui.view.test_plain import told
 from tests.tui.view.test_playback import eventful
 from tui.pages import run_page
 from tui.pages.run_page import episodes, sql_markup, write_run_page
@@ -74,10 +89,115 @@ def test_it_tells_the_figures_the_questions_and_each_attempt(tmp_path: Path) -> 
     assert "engine trouble" not in said, "what has passed is no longer trouble"
 
 
+WORD = "quokka"
+"""Stands in no run of the tests."""
+OF_ATTEMPTS = PromptSent, AnswerWritten, SqlExecuted, AttemptJudged, ReflectionWritten, EpisodeEnded
+"""Trouble with the engine that has passed is told while it lasts, not in the story."""
+TEXTS = sorted(
+    {field.name for kind in OF_ATTEMPTS for field in msgspec.structs.fields(kind) if field.type is str}
+    - {"run"}
+)
+
+
+def much_told() -> list[AnyEvent]:
+    """A run in which attempts have all that attempts can have side by side."""
+    said = {"remark": "not these", "correction": "SELECT 1", "judge": "Ada"}
+    return [
+        msgspec.structs.replace(event, **said) if isinstance(event, AttemptJudged) else event
+        for event in run_events(8, reflections=True)
+    ]
+
+
+def changed(events: Sequence[AnyEvent], **fields: object) -> list[AnyEvent]:
+    """The same with these fields in every event of an attempt that has one of them."""
+    made: list[AnyEvent] = []
+    for event in events:
+        own = {name: value for name, value in fields.items() if name in event.__struct_fields__}
+        fits = isinstance(event, OF_ATTEMPTS) and own
+        made.append(msgspec.structs.replace(event, **own) if fits else event)
+    return made
+
+
+@pytest.mark.parametrize("field", TEXTS)
+def test_what_plain_text_says_of_an_attempt_the_page_says_too(tmp_path: Path, field: str) -> None:
+    events = changed(much_told(), **{field: WORD})
+    assert WORD not in told(much_told())
+    said = Reader(page(tmp_path, events)).said
+    assert (WORD in said) or (WORD not in told(events)), f"the page keeps silent about {field}"
+
+
+def test_the_texts_of_an_attempt_that_plain_text_tells_are_not_none() -> None:
+    spoken = {field for field in TEXTS if WORD in told(changed(much_told(), **{field: WORD}))}
+    assert spoken >= {
+        "sql",
+        "mended",
+        "message",
+        "rule",
+        "refused",
+        "judge",
+        "remark",
+        "correction",
+        "text",
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "plainly", "on_the_page"),
+    [
+        ({"hints": (Hint(attempt=0, kind="probe", text=WORD),)}, f"hint: {WORD}", f"hint: {WORD}"),
+        ({"mended": WORD}, f"by rule, no model call: {WORD}", f"by rule, no model call: {WORD}"),
+        ({"reused": True}, "taken over from an earlier run", "Taken over from an earlier run"),
+        ({"finish": "length"}, "cut at the token limit", "cut at the token limit"),
+        ({"limit_hit": True, "failure": None}, "a limit of the sandbox", "A limit of the sandbox"),
+        ({"skipped": True}, "passed over by Ada", "- skipped"),
+        ({"repeats": 0}, "the same SQL as the first SQL", "the same SQL as the first SQL"),
+        ({"refused": WORD}, f"not put before the judge: {WORD}", f"Not put before the judge: {WORD}"),
+        ({"confirmed": False}, "right (unconfirmed)", "right, unconfirmed"),
+    ],
+)
+def test_a_fact_of_an_attempt_stands_in_plain_text_and_on_the_page(
+    tmp_path: Path, fields: dict[str, object], plainly: str, on_the_page: str
+) -> None:
+    events = changed(much_told(), **fields)
+    assert plainly in told(events)
+    assert on_the_page in Reader(page(tmp_path, events)).said
+
+
+def as_example(entry: MemoryEntry | None) -> MemoryEntry | None:
+    """The entry as an example: right at once, so no SQL had failed before."""
+    if entry is None:
+        return None
+    context = msgspec.structs.replace(entry.context, failed_sql="")
+    return msgspec.structs.replace(
+        entry, polarity=Polarity.EXAMPLE, context=context, outcome=Status.CORRECT
+    )
+
+
+def test_an_example_is_called_one_where_it_is_learned_and_where_it_is_remembered(
+    tmp_path: Path,
+) -> None:
+    events: list[AnyEvent] = []
+    for event in run_events(8):
+        match event:
+            case EpisodeEnded():
+                event = msgspec.structs.replace(event, memory=as_example(event.memory))
+            case MemoriesRetrieved():
+                entries = tuple(filter(None, map(as_example, event.entries)))
+                event = msgspec.structs.replace(event, entries=entries)
+            case _:
+                pass
+        events.append(event)
+    said = Reader(page(tmp_path, events)).said
+    assert "Taught an example" in said
+    assert "= remembers that this was right at once:" in said
+    assert "a example" not in said
+    assert "failed" not in said.split("= remembers")[1][:60]
+
+
 def test_every_question_stands_with_its_state_and_can_be_found(tmp_path: Path) -> None:
     reader = Reader(page(tmp_path, run_events(8)))
-    told = [a for tag, a in reader.elements if tag == "details"]
-    questions = [a for a in told if "question" in (a.get("class") or "")]
+    details = [a for tag, a in reader.elements if tag == "details"]
+    questions = [a for a in details if "question" in (a.get("class") or "")]
     assert [each["id"] for each in questions] == [f"q{n}" for n in range(1, 9)]
     linked = [a["href"] for tag, a in reader.elements if tag == "a"]
     assert linked == [f"#q{n}" for n in range(1, 9)]
@@ -124,9 +244,9 @@ def test_a_run_that_is_not_over_is_told_as_far_as_it_came(tmp_path: Path) -> Non
 
 
 def test_episodes_come_in_the_order_of_the_stream_however_they_were_woven() -> None:
-    told = list(episodes(eventful()))
-    assert [episode.position for episode in told] == list(range(60))
-    assert all(episode.outcome is not None for episode in told)
+    whole = list(episodes(eventful()))
+    assert [episode.position for episode in whole] == list(range(60))
+    assert all(episode.outcome is not None for episode in whole)
 
 
 def test_a_very_long_run_is_listed_whole_and_told_in_part(

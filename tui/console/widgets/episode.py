@@ -27,7 +27,7 @@ from tui.console.ink import (
 )
 from tui.console.widgets.paper import Block, Paper
 from tui.console.widgets.queue import STATE_STYLES
-from tui.view.episode_view import AttemptView, EpisodeView
+from tui.view.episode_view import MENDED, AttemptView, EpisodeView
 from tui.view.legible import legible, one_line
 from tui.view.polarity import POLARITY_WORDS
 from tui.view.states import OUTCOMES, SIGNS, State
@@ -138,7 +138,7 @@ def _hints(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Lin
 def _mended(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
     if not attempt.mended:
         return []
-    return [line(("mended by rule: ", ACCENT), one_line(attempt.mended, 400), indent=2)]
+    return [line((f"{MENDED}: ", ACCENT), one_line(attempt.mended, 400), indent=2)]
 
 
 def _sql(episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
