@@ -21,6 +21,11 @@ from tui.selection.drafts import drafting_of
 DATABASE_ENDINGS = (".sqlite", ".sqlite3", ".db")
 
 
+def is_a_database(stream: str) -> bool:
+    """Whether a run was put about one database, as `ask` does, and not about a stream of questions."""
+    return Path(stream).suffix in DATABASE_ENDINGS
+
+
 class Order(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked for; None means: as the settings say."""
 
@@ -65,7 +70,7 @@ def strategy_of(order: Order) -> Strategy:
 def dataset_of(order: Order) -> DataSet:
     """The data set of an order, in the order's sequence and length."""
     path = Path(order.stream)
-    if order.questions and (order.stream == STDIN or path.suffix in DATABASE_ENDINGS):
+    if order.questions and (order.stream == STDIN or is_a_database(order.stream)):
         return DataSet(
             name=path.stem,
             protocol="spider",

@@ -14,6 +14,7 @@ from core.errors import MeritoError, UsageMistake
 from core.models.chat import ModelTrouble
 from core.run.events import AnyEvent
 from core.run.figures import Figures, figures_of
+from core.wording import counted
 from tui import settings
 from tui.faces import show_json, show_plain
 from tui.interruption import until_interrupted
@@ -75,6 +76,8 @@ async def _told(
     async with opened(order, resume, began) as session:
         if session.settings.regime == OPERATOR and who is None:
             raise _nobody_there()
+        if resume == "":
+            say(_which_goes_on(session), err=as_json)
         if not as_json:
             for line in session.choice.why:
                 say(line)
@@ -98,6 +101,12 @@ def _nobody_there() -> MeritoError:
         "The regime 'operator' asks a person, and there is nobody at a terminal here.",
         "Run it in a terminal, or choose --regime execution.",
     )
+
+
+def _which_goes_on(session: Session) -> str:
+    """Said where nobody named the run."""
+    done = f"{session.finished_before:,} of {counted(len(session.questions), 'question')} done"
+    return f"The run {session.run} was left unfinished and goes on ({done})."
 
 
 async def _to_its_end(session: Session, as_json: bool, who: str | None) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 
 from core.database.sandbox import Sandbox
 from core.datasets.dataset import DataSet
-from core.errors import MeritoError, UsageMistake
+from core.errors import MeritoError
 from core.feedback.regimes import RegimeParts, build_regime
 from core.memory.entry import MemoryEntry, ReviewDecision
 from core.models.chat import ModelDescription
@@ -42,6 +42,7 @@ from tui.engines import Engines, embeds, engines
 from tui.kept_vectors import KeptVectors
 from tui.order import Order, dataset_of, run_settings, strategy_of
 from tui.selection.drafts import drafter_for
+from tui.unfinished import run_to_go_on_with
 from tui.workbench import Workbench
 
 SCHEMA_SHARE = 0.45
@@ -123,19 +124,9 @@ def unfinished(order: Order) -> str | None:
 
 @asynccontextmanager
 async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Session]:
-    """Go on with run `name`, or with the newest unfinished run that `order` would have started."""
+    """Go on with run `name`, or with the newest unfinished one that `order` means (`unfinished.py`)."""
     with closing(Store.open(settings.store_path(_text(order.store)))) as store:
-        if name is None:
-            dataset = dataset_of(order)
-            strategy = strategy_of(order)
-            record = store.find_run(run_settings(order, dataset, strategy))
-            if record is None:
-                raise UsageMistake(
-                    "There is no unfinished run with these settings.",
-                    "Start one without --resume, or name a run: merito run --resume RUN.",
-                )
-            name = record.id
-        state = store.resume_state(name)
+        state = store.resume_state(run_to_go_on_with(store, name, order))
         again = msgspec.structs.replace(
             order,
             stream=state.settings.dataset,

@@ -25,14 +25,18 @@ class Extraction(msgspec.Struct, frozen=True):
 
 
 _THOUGHT = r"think|thinking|thought|reasoning"
-_THOUGHT_MARK = re.compile(rf"<\s*(/?)\s*(?:{_THOUGHT})\b[^<>]*>", re.I)
-_ANSWER = re.compile(r"<\s*(/?)\s*answer\b[^<>]*>", re.I)
-_TAG = re.compile(rf"</?\s*(?:answer|sql|query|code|pre|reflection|{_THOUGHT})\b[^<>=]*>", re.I)
+_ATTRIBUTES = r"(?:\s+[\w-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s<>\"']+))*\s*/?\s*>"
+"""And the end of the tag: `low < code AND high > 5` is none."""
+_THOUGHT_MARK = re.compile(rf"<\s*(/?)\s*(?:{_THOUGHT}){_ATTRIBUTES}", re.I)
+_ANSWER = re.compile(rf"<\s*(/?)\s*answer{_ATTRIBUTES}", re.I)
+_TAG = re.compile(rf"</?\s*(?:answer|sql|query|code|pre|reflection|{_THOUGHT}){_ATTRIBUTES}", re.I)
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _LITERAL = re.compile(r"'(?:[^']|'')*'")
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#39|#x27|#34);", re.I)
 _ESCAPED_TAG = re.compile(r"&lt;\s*/?\s*answer\b[^&]*&gt;", re.I)
-_REFLECTION = re.compile(r"<\s*reflection\b[^<>]*>(.*?)(?:<\s*/\s*reflection\s*>|\Z)", re.I | re.S)
+_REFLECTION = re.compile(rf"<\s*reflection{_ATTRIBUTES}(.*?)(?:<\s*/\s*reflection\s*>|\Z)", re.I | re.S)
+_JSON_LABEL = re.compile(r"\A\s*json\b", re.I)
+_QUOTED = re.compile(r"\A\s*([\"'])(\s*(?:select|with)\b.*)\1\s*\Z", re.I | re.S)
 
 _DECODED = "HTML entities decoded"
 
@@ -129,7 +133,8 @@ def _segments(text: str) -> Iterator[_Segment]:
     for content, closed in reversed(answers):
         left_open = () if closed else ("answer tag left open",)
         yield from _fenced(content, closed, several + left_open)
-        yield _Segment(content, closed, several + left_open)
+        yield from _in_json(content, several + left_open)
+        yield _unquoted(_Segment(content, closed, several + left_open))
     missing = ("no answer tags",) if not answers else ("SQL outside the answer tags",)
     outside = _ANSWER.sub("\n\n", text)
     yield from _fenced(outside, False, missing)
@@ -159,12 +164,14 @@ def _fenced(text: str, closed: bool, notes: tuple[str, ...]) -> Iterator[_Segmen
             ended = number + 1 < len(marks)
             end = marks[number + 1].start() if ended else len(text)
             content = text[marks[number].end() : end]
-            yield _Segment(content, closed or ended, (*notes, "Markdown fence removed"))
+            removed = (*notes, "Markdown fence removed")
+            yield from _in_json(content, removed)
+            yield _unquoted(_Segment(content, closed or ended, removed))
 
 
 def _in_json(text: str, notes: tuple[str, ...]) -> Iterator[_Segment]:
     """Texts of an answer that is one JSON object."""
-    stripped = text.strip()
+    stripped = _JSON_LABEL.sub("", text).strip()
     if not stripped.startswith("{"):
         return
     try:
@@ -175,6 +182,14 @@ def _in_json(text: str, notes: tuple[str, ...]) -> Iterator[_Segment]:
         for value in answer.values():
             if isinstance(value, str):
                 yield _Segment(value, True, (*notes, "taken out of JSON"))
+
+
+def _unquoted(segment: _Segment) -> _Segment:
+    """A query in quotes as a whole is a text to SQL."""
+    whole = _QUOTED.match(segment.text)
+    if whole is None:
+        return segment
+    return _Segment(whole[2], segment.closed, (*segment.notes, "quotes around it removed"))
 
 
 def _operators_decoded(segment: _Segment) -> _Segment:

@@ -74,7 +74,8 @@ _UNFINISHED = re.compile(
     re.I,
 )
 _STAR_LAST = re.compile(r"(?:select(?:\s+distinct)?\s+|[.,]\s*)\*\s*\Z", re.I)
-_OWN_SELECT = re.compile(r"^[\s(]*select\b|\)\s*select\b", re.I | re.M)
+_FIRST_SELECT = re.compile(r"[\s(]*select\b", re.I)
+_LATER_SELECT = re.compile(r"^\s*select\b|\)\s*select\b", re.I | re.M)
 _LABEL = re.compile(r"\s*(?:sql(?:ite)?3?)?\s*:?\s*\Z", re.I)
 
 
@@ -167,7 +168,9 @@ def _prose_begins(text: str, begin: int, low: int, high: int) -> int | None:
         if found[0].startswith("."):
             prose = _PROSE_SENTENCE.match(text, at) is not None
         elif "\n" in found[0][1:]:
-            prose = _CONTINUES.match(following) is None or _another(text, begin, at, following)
+            goes_on = _CONTINUES.match(following) or not _finished(text[begin:at])
+            prose = not goes_on or _PROSE_LINE.match(text, after) is not None
+            prose = prose or _another(text, begin, at, following)
         else:
             prose = _PROSE_LINE.match(text, after) is not None or _another(text, begin, at, following)
         if prose:
@@ -180,7 +183,21 @@ def _another(text: str, begin: int, at: int, following: str) -> bool:
     if _AT_LINE.match(following) is None:
         return False
     before = text[begin:at]
-    return _OWN_SELECT.search(before) is not None and _finished(before)
+    had = _FIRST_SELECT.match(before) or _LATER_SELECT.search(_unbracketed(before))
+    return had is not None and _finished(before)
+
+
+def _unbracketed(sql: str) -> str:
+    """The text without what stands in brackets: the SELECT of a WITH clause is not the statement's."""
+    depth, kept = 0, []
+    for piece in _PIECE.finditer(sql):
+        if piece["mark"] == ")":
+            depth -= 1
+        if depth <= 0:
+            kept.append(piece[0])
+        if piece["mark"] == "(":
+            depth += 1
+    return "".join(kept)
 
 
 def _prose_around(text: str, position: int, start: _Start, end: _End) -> bool:

@@ -46,7 +46,8 @@ class WithStrategies(click.Command):
     is_flag=False,
     flag_value="",
     metavar="[RUN]",
-    help="Go on with RUN, or with the newest unfinished run of the same settings.",
+    help="Go on with RUN; without a name, with the newest run over a STREAM that is unfinished, and "
+    "beside a STREAM with the newest of the same settings.",
 )
 @options.running
 def command(stream: str | None, resume: str | None, **asked: Any) -> int:
@@ -59,13 +60,13 @@ def command(stream: str | None, resume: str | None, **asked: Any) -> int:
     Examples:
       merito run spider/ --strategy merit --limit 60 --plain
       merito run questions.csv --root databases/ --regime execution --json
-      merito run --resume 20260901-1015
+      merito run --resume
     """
     from tui.order import Order
     from tui.running import perform
 
-    if stream is None and not resume:
-        raise click.UsageError("Name a STREAM, or a run to go on with: merito run --resume RUN.")
+    if stream is None and resume is None:
+        raise click.UsageError("Name a STREAM, or go on with what was interrupted: merito run --resume.")
     order = Order(
         stream=stream or "",
         root=asked["root"],

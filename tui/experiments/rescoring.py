@@ -26,7 +26,7 @@ from stores.store import Store
 from tui.experiments.reporting import named_runs
 from tui.experiments.telling import tell
 from tui.experiments.terminal import show_tables
-from tui.order import DATABASE_ENDINGS
+from tui.order import is_a_database
 from tui.replaying import opened
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def data_set_of(run: RunMetrics, root: Path | None) -> DataSet:
     any more, or never had gold."""
     told = run.settings
     stream = Path(told.dataset)
-    if told.dataset == STDIN or stream.suffix in DATABASE_ENDINGS:
+    if told.dataset == STDIN or is_a_database(told.dataset):
         raise _without_gold(run)
     databases = root or (Path(told.root) if told.root else None)
     if not stream.exists():

@@ -98,6 +98,42 @@ ANSWERS: dict[str, tuple[str, str, str]] = {
         "WITH t AS (SELECT 1)\nSELECT * FROM t",
         "",
     ),
+    "a common table expression over lines": (
+        "<answer>WITH top AS (\n  SELECT name FROM singer\n)\nSELECT name FROM top</answer>",
+        "WITH top AS (\n  SELECT name FROM singer\n)\nSELECT name FROM top",
+        "",
+    ),
+    "two common table expressions, a blank line between": (
+        "WITH a AS (\n  SELECT 1 AS x\n),\n\nb AS (\n  SELECT 2 AS y\n)\n\nSELECT * FROM a, b",
+        "WITH a AS (\n  SELECT 1 AS x\n),\n\nb AS (\n  SELECT 2 AS y\n)\n\nSELECT * FROM a, b",
+        "",
+    ),
+    "a query after one with a common table expression": (
+        "WITH t AS (\n  SELECT 1\n)\nSELECT * FROM t\nSELECT 2",
+        "WITH t AS (\n  SELECT 1\n)\nSELECT * FROM t",
+        "several statements",
+    ),
+    "two queries in brackets": ("(SELECT 1)\nSELECT 2", "(SELECT 1)", "several statements"),
+    "a blank line in a list": ("SELECT a,\n\n b FROM t", "SELECT a,\n\n b FROM t", ""),
+    "a blank line in a condition": (
+        "SELECT a FROM t WHERE b = 1 AND\n\n c = 2",
+        "SELECT a FROM t WHERE b = 1 AND\n\n c = 2",
+        "",
+    ),
+    "columns that are called as tags are": (
+        "<answer>SELECT name FROM t WHERE low < code AND high > 5</answer>",
+        "SELECT name FROM t WHERE low < code AND high > 5",
+        "",
+    ),
+    "a column that is called answer": (
+        "<answer>SELECT a FROM t WHERE score < answer AND x > 3</answer>",
+        "SELECT a FROM t WHERE score < answer AND x > 3",
+        "",
+    ),
+    "a tag of HTML with attributes": (f'<code class="sql">{SQL}</code>', SQL, ""),
+    "JSON in a fence": (f'```json\n{{"sql": "{SQL}"}}\n```', SQL, "out of JSON"),
+    "JSON in the tags": (f'<answer>{{"sql": "{SQL}"}}</answer>', SQL, "out of JSON"),
+    "quotes around the query": (f'<answer>"{SQL}"</answer>', SQL, "quotes"),
     "set operators over blank lines": (
         "SELECT 1\n\nUNION\n\nSELECT 2",
         "SELECT 1\n\nUNION\n\nSELECT 2",
