@@ -173,7 +173,7 @@ def as_example(entry: MemoryEntry | None) -> MemoryEntry | None:
     )
 
 
-def test_an_example_is_called_one_where_it_is_learned_and_where_it_is_remembered(
+def test_an_example_is_called_one_where_it_is_learned_and_where_it_helps(
     tmp_path: Path,
 ) -> None:
     events: list[AnyEvent] = []
