@@ -66,7 +66,9 @@ def command(stream: str | None, resume: str | None, **asked: Any) -> int:
     from tui.running import perform
 
     if stream is None and resume is None:
-        raise click.UsageError("Name a STREAM, or go on with what was interrupted: merito run --resume.")
+        raise click.UsageError(
+            "Name a STREAM, or go on with what was interrupted: merito run --resume."
+        )
     order = Order(
         stream=stream or "",
         root=asked["root"],
