@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import msgspec
@@ -15,7 +16,7 @@ import msgspec
 from core.run.events import AnyEvent, Event, RunEnded, TokenDelta
 from stores.errors import StoreConflict, StoreTrouble, in_words
 from stores.journal import LIBRARY, StoredEvent, decode, encode, kind
-from stores.opening import Turn, connect, version
+from stores.opening import Turn, connect, is_claimed, version
 from stores.projections import project
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ PAGE = 500
 """Rows that are read at a time, so that no cursor stays open between two calls."""
 
 POLL_SECONDS = 0.1
+
+LOOK_SECONDS = 1.0
+"""Between two looks at whether a run that is followed still has a writer."""
 
 
 class Ledger:
@@ -64,6 +68,10 @@ class Ledger:
     def records_runs(self) -> bool:
         """Whether this store holds the lease, so that runs can be recorded in it."""
         return self._lock is not None
+
+    def written(self) -> bool:
+        """Whether runs are being recorded in the store right now, by whichever process."""
+        return self.records_runs or is_claimed(self.path)
 
     def close(self) -> None:
         """Fold the WAL into the file and give the lock back. Closing twice does nothing."""
@@ -136,8 +144,8 @@ class Ledger:
 
     async def follow(self, run: str, after: int = 0) -> AsyncIterator[AnyEvent]:
         """The stored events of a run, then those that its writer adds, as they are committed. Ends
-        after a RunEnded that nothing follows."""
-        seen = -1
+        after a RunEnded that nothing follows, or where nobody is left to add anything."""
+        seen, looked = -1, monotonic()
         last: AnyEvent | None = None
         while True:
             version = self.rows("PRAGMA data_version")[0][0]
@@ -148,6 +156,12 @@ class Ledger:
                 seen = version
             if isinstance(last, RunEnded):
                 return
+            if monotonic() - looked >= LOOK_SECONDS:
+                # What a writer added before it went is read once more before the end.
+                alone = not self.written()
+                if alone and self.rows("PRAGMA data_version")[0][0] == seen:
+                    return
+                looked = monotonic()
             await asyncio.sleep(POLL_SECONDS)
 
     def _page(self, run: str, after: int) -> list[AnyEvent]:

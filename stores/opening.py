@@ -156,6 +156,24 @@ def claim(path: Path) -> BaseFileLock:
     return lock
 
 
+def is_claimed(path: Path) -> bool:
+    """Whether a process records runs in the store right now. Nothing is waited for."""
+    from filelock import FileLock, Timeout
+
+    file = beside(path, ".lock")
+    if not file.exists():
+        return False
+    lock = FileLock(file, timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        return True
+    except OSError:
+        return False
+    lock.release()
+    return False
+
+
 class Turn:
     """The right to change the file at `path`, for one transaction at a time."""
 

@@ -250,8 +250,16 @@ class MeritoApp(App[int]):
         self._cost = 0.8 * self._cost + 0.2 * (process_time() - began)
 
     def _age(self) -> None:
-        """Open questions grow older while nothing happens."""
+        """Open questions grow older while nothing happens; what was said of another writer is said
+        for as long as there is one."""
+        if self.notice and self.archive is not None and self.notice == self.archive.notice:
+            self.start(self._look_for_writer(self.archive), group="writer")
         if self.session.live and self.session.view.live is not None:
+            self.changed()
+
+    async def _look_for_writer(self, archive: Archive) -> None:
+        if not await archive.written() and self.archive is archive:
+            self.notice = ""
             self.changed()
 
     def start(self, work: Coroutine[Any, Any, None], *, group: str = "") -> None:

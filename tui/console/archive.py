@@ -41,6 +41,16 @@ class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
 class Archive(Protocol):
     """The stored runs."""
 
+    @property
+    def notice(self) -> str:
+        """What was to be known of the store's writer when the store was opened; empty where there
+        was none."""
+        ...
+
+    async def written(self) -> bool:
+        """Whether somebody records runs in the store right now."""
+        ...
+
     async def runs(self) -> Sequence[StoredRun]:
         """Every run, newest first."""
         ...

@@ -252,7 +252,7 @@ def _asker_alone(path: Path, root: Path | None) -> Asker:
 
 async def _watched(store: Store, run: str) -> AsyncIterator[AnyEvent]:
     """A stored run; one that another process is writing goes on as it is written."""
-    if store.notice:
+    if store.written():
         async for event in store.follow(run):
             yield event
         return

@@ -19,6 +19,15 @@ class TakeArchive:
     def __init__(self, take: Take) -> None:
         self._take = take
 
+    @property
+    def notice(self) -> str:
+        """Nobody writes to a recording."""
+        return ""
+
+    async def written(self) -> bool:
+        """Nobody writes to a recording."""
+        return False
+
     async def runs(self) -> Sequence[StoredRun]:
         """The run."""
         return [await asyncio.to_thread(lambda: self._stored)]

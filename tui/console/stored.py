@@ -19,6 +19,15 @@ class StoreArchive:
     def __init__(self, store: Store) -> None:
         self._store = store
 
+    @property
+    def notice(self) -> str:
+        """What was to be known of the store's writer when it was opened."""
+        return self._store.notice
+
+    async def written(self) -> bool:
+        """Whether somebody records runs in the store right now."""
+        return await asyncio.to_thread(self._store.written)
+
     async def runs(self) -> Sequence[StoredRun]:
         """Every run, newest first."""
         return await self.moved({})

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from core.experiments.report import Curve, Report
 
 FRESH = 120.0
-"""Seconds without an event after which a run that has not ended is no longer taken for a running
-one."""
+"""Seconds without an event after which a run is no longer taken for one of several that a process
+works on side by side; the one that it wrote last goes on for as long as the process does."""
 _KEPT_READINGS, _KEPT_RESULTS = 64, 8
 _EVENTS_AT_ONCE = 2_000
 """Events that are taken in before the interface gets its turn."""
@@ -81,9 +81,14 @@ def run_label(run: StoredRun, group: Group) -> str:
     return ", ".join(words)
 
 
-def running(run: StoredRun, now: float) -> bool:
-    """Whether a run goes on, as far as its events tell."""
-    return not run.ended and now - run.last_at < FRESH
+def going_on(runs: Sequence[StoredRun], written: bool, now: float) -> frozenset[str]:
+    """The runs that somebody works on: none where nobody records runs in the store; else the last
+    that was written, and those beside it that had an event lately."""
+    if not written or not runs:
+        return frozenset()
+    last = max(runs, key=lambda run: run.last_at)
+    lively = (run for run in runs if run is last or now - run.last_at < FRESH)
+    return frozenset(run.id for run in lively if not run.ended)
 
 
 def accuracy(run: StoredRun) -> float | None:
@@ -93,16 +98,16 @@ def accuracy(run: StoredRun) -> float | None:
     return figures.accuracy_now
 
 
-def seconds_left(runs: Sequence[StoredRun], now: float) -> float | None:
-    """How long the questions of the runs that go on will take; None where none does, or before the
-    first question is final."""
+def seconds_left(runs: Sequence[StoredRun], going: Set[str]) -> float | None:
+    """How long the questions of the runs that go on (`going`) will take; None where none does, or
+    before the first question is final."""
     from core.experiments.design import Pace
 
     pace = Pace()
     for run in runs:
         pace.finished(alike(run)[0], run.seconds, run.finished)
-    going = [run for run in runs if running(run, now)]
-    left = [pace.left({alike(run)[0]: run.questions - run.finished}) for run in going]
+    open_ones = [run for run in runs if run.id in going]
+    left = [pace.left({alike(run)[0]: run.questions - run.finished}) for run in open_ones]
     # Each run's pace is that of the clock: runs side by side have slowed each other down already.
     return max((seconds for seconds in left if seconds is not None), default=None)
 
@@ -144,6 +149,8 @@ class Studies:
 
     def __init__(self, archive: Archive) -> None:
         self.runs: dict[str, StoredRun] = {}
+        self.going: frozenset[str] = frozenset()
+        """Those that somebody works on."""
         self.loaded = False
         self.report_seconds = 0.0
         """What the last report took to compute."""
@@ -155,12 +162,15 @@ class Studies:
         self._reading = asyncio.Lock()
 
     async def poll(self) -> bool:
-        """Look for new runs and new events; True where there are any."""
+        """Look for new runs, new events, and who works on which; True where anything is new."""
         known = {run.id: run.last_seq for run in self.runs.values()}
+        # Asked first: the last events of a writer that has gone are then among those that moved.
+        written = await self._archive.written()
         moved = await self._archive.moved(known)
         self.runs |= {run.id: run for run in moved}
+        before, self.going = self.going, going_on(list(self.runs.values()), written, time.time())
         self.loaded = True
-        return bool(moved)
+        return bool(moved) or self.going != before
 
     def groups(self) -> list[Group]:
         """The runs in groups."""

@@ -136,10 +136,16 @@ class Annals:
         self._runs = {events[0].run: list(events) for events in runs}
         self.read: list[tuple[str, int]] = []
         """Which events were asked for: run, and after which number."""
+        self.notice = ""
+        self.writer = False
+        """Whether somebody writes."""
 
     def add(self, events: Sequence[AnyEvent]) -> None:
         """More events of a run, or a new run."""
         self._runs.setdefault(events[0].run, []).extend(events)
+
+    async def written(self) -> bool:
+        return self.writer
 
     async def runs(self) -> Sequence[StoredRun]:
         return await self.moved({})

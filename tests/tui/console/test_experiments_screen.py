@@ -35,7 +35,7 @@ from tui.console.app import MeritoApp
 from tui.console.archive import StoredRun
 from tui.console.screens.compare import CompareScreen
 from tui.console.stored import StoreArchive
-from tui.console.studies import FRESH, grouped, run_label, seconds_left
+from tui.console.studies import FRESH, going_on, grouped, run_label, seconds_left
 
 # What the runs are, before anything is on a screen.
 
@@ -94,11 +94,25 @@ def test_time_left_is_that_of_the_slowest_run_that_goes_on() -> None:
     half = stored("merit", finished=5, seconds=50.0, last_at=now)
     begun = stored("iterative", finished=0, seconds=1.0, last_at=now)
     cut = stored("merito", finished=1, seconds=9.0, last_at=now - FRESH)
-    assert seconds_left([done], now) is None
-    assert seconds_left([done, cut], now) is None
-    assert seconds_left([done, half, cut], now) == pytest.approx(50.0)
+    assert seconds_left([done], set()) is None
+    assert seconds_left([done, cut], set()) is None
+    assert seconds_left([done, half, cut], {half.id}) == pytest.approx(50.0)
     mean = (20 + 50 + 9) / 16
-    assert seconds_left([done, half, begun, cut], now) == pytest.approx(max(50.0, 10 * mean))
+    left = seconds_left([done, half, begun, cut], {half.id, begun.id})
+    assert left == pytest.approx(max(50.0, 10 * mean))
+
+
+def test_a_run_goes_on_where_somebody_writes_and_wrote_it_last() -> None:
+    now = EPOCH
+    slow = stored("merit", last_at=now - 10 * FRESH)
+    older = stored("none", last_at=now - 11 * FRESH)
+    ended = stored("iterative", last_at=now - 1, ended="finished")
+    assert going_on([older, slow], True, now) == {slow.id}, "however long a model thinks"
+    assert going_on([older, slow], False, now) == set()
+    assert going_on([older, slow, ended], True, now) == set()
+    beside = stored("merito", last_at=now - FRESH / 2)
+    assert going_on([ended, beside, slow], True, now) == {beside.id}
+    assert going_on([], True, now) == set()
 
 
 # The room.
@@ -204,10 +218,16 @@ async def test_a_run_that_goes_on_is_followed_and_each_event_read_once() -> None
     events = ran("merit", at=now - 30)
     cut = 1 + next(i for i, event in enumerate(events) if getattr(event, "position", 0) == 4)
     annals = Annals(ran("none", at=now - 60), events[:cut])
+    annals.writer = True
     app = console(run_events(2), room="experiments", archive=annals)
     async with app.run_test(size=(200, 60)) as pilot:
         await computed(pilot, app)
         assert "> running" in on_screen(app)
+        annals.writer = False
+        await until(pilot, lambda: "cut off" in on_screen(app))
+        assert "left" not in on_screen(app)
+        annals.writer = True
+        await until(pilot, lambda: "> running" in on_screen(app))
         assert "left" in on_screen(app)
         assert "4/8" in on_screen(app)
         annals.add(events[cut:])

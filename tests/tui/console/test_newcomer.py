@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import click
@@ -37,6 +38,8 @@ from tui.console.screens import correct, dialogs
 from tui.console.screens.ask import AskScreen
 from tui.console.screens.base import RoomScreen
 from tui.console.screens.correct import Correct
+from tui.console.stored import StoreArchive
+from tui.console.stored_library import StoreLibrary
 from tui.console.waiting import arrivals
 from tui.console.widgets import judgebar
 from tui.console.widgets.editor import SqlEditor
@@ -238,6 +241,32 @@ async def test_a_store_that_somebody_makes_meanwhile_shows_up(tmp_path: Path) ->
                 await until(pilot, lambda: app.screen_stack[0].query_one(Queue).row_count)
                 await enter(app, pilot, "experiments")
                 await until(pilot, lambda: app.screen_stack[0].query_one(StudyList).row_count)
+
+
+@pytest.mark.slow
+async def test_a_writer_that_goes_without_a_word_is_no_longer_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "merito.sqlite"
+    with ExitStack() as stack:
+        theirs = stack.enter_context(Store.open(path, create=True, durability="OFF"))
+        theirs.append(run_events(8)[:20])
+        store = stack.enter_context(Store.open(path, mode="review"))
+        app = MeritoApp(
+            events=live._watched(store, "run-1"),
+            library=StoreLibrary(store),
+            archive=StoreArchive(store),
+            notice=store.notice,
+            stored=True,
+        )
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: "> running" in on_screen(app))
+            assert "Another Merito is writing to" in on_screen(app)
+            await enter(app, pilot, "experiments")
+            await until(pilot, lambda: on_screen(app).count("> running") == 2)
+            theirs.close()
+            gone = monotonic()
+            await until(pilot, lambda: "cut off" in on_screen(app) and "running" not in on_screen(app))
+            await until(pilot, lambda: "Another Merito" not in on_screen(app))
+            assert monotonic() - gone < 4, "two looks, and a busy machine"
 
 
 @pytest.mark.slow

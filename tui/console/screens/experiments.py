@@ -94,7 +94,7 @@ class ExperimentsScreen(RoomScreen):
         try:
             first = not studies.loaded
             if await studies.poll() or first:
-                self.runs_list.fill(studies.groups())
+                self.runs_list.fill(studies.groups(), studies.going)
                 self.query_one(KeyBar).refresh_keys()
             else:
                 self.runs_list.refresh_rows()

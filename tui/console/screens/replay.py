@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from time import monotonic, perf_counter
+from collections.abc import Callable, Iterable, Sequence, Set
+from time import monotonic, perf_counter, time
 
 from textual.timer import Timer
 from textual.widget import Widget
@@ -17,6 +17,7 @@ from tui.console.screens.bookmarks import ChooseBookmark
 from tui.console.screens.runs import NO_MODEL_NEEDED, NO_RUN, ChooseRun
 from tui.console.screens.watch import WatchScreen
 from tui.console.session import Session
+from tui.console.studies import going_on
 from tui.console.widgets.transport import Transport
 from tui.view.chart import Mark
 from tui.view.places import HINT, place_of
@@ -251,10 +252,12 @@ class ReplayScreen(WatchScreen):
         if archive is None:
             self.tell("No store is open, so there are no runs to replay.")
             return
-        self.console_app.start(self._choose(await archive.runs()))
+        runs = await archive.runs()
+        going = going_on(runs, await archive.written(), time())
+        self.console_app.start(self._choose(runs, going))
 
-    async def _choose(self, runs: Sequence[StoredRun]) -> None:
-        run = await self.app.push_screen_wait(ChooseRun(runs))
+    async def _choose(self, runs: Sequence[StoredRun], going: Set[str]) -> None:
+        run = await self.app.push_screen_wait(ChooseRun(runs, going))
         if run is not None:
             await self.load(run)
 

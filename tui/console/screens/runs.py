@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -10,9 +10,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from tui.console.archive import StoredRun
-from tui.console.ink import QUIET, WARN, column, ink
+from tui.console.ink import QUIET, column, ink
 from tui.console.widgets.entry import when
 from tui.console.widgets.listing import Listing
+from tui.console.widgets.studies import state_words
 from tui.view.legible import one_line
 
 NO_MODEL_NEEDED = "Look at one with no model at all:\n  merito demo --recorded"
@@ -24,9 +25,9 @@ NO_RUN = f"No run is stored yet. Make one:\n  merito demo\n\n{NO_MODEL_NEEDED}"
 class Runs(Listing):
     """Stored runs, newest first."""
 
-    def __init__(self, runs: Sequence[StoredRun]) -> None:
+    def __init__(self, runs: Sequence[StoredRun], going: Set[str]) -> None:
         super().__init__(id="runs")
-        self.runs = runs
+        self.runs, self._going = runs, going
         self.border_title = Content("Stored runs")
         self.border_subtitle = Content("enter opens, esc leaves")
 
@@ -42,13 +43,13 @@ class Runs(Listing):
     def row_content(self, index: int, width: int, selected: bool) -> Content:
         """When, how far, why it ended, what it was."""
         run = self.runs[index]
-        ended = one_line(run.ended, 40) or "cut off"
+        words, style = state_words(run, self._going)
         start = ink(
             "▸ " if selected else "  ",
             (f"{when(run.began)}  ", QUIET),
             column(f"{run.finished:,}/{run.questions:,}", 12, right=True),
             "  ",
-            column(ended, 12, QUIET if run.ended == "finished" else WARN),
+            column(one_line(words, 40), 12, style),
         )
         return ink(start, column(one_line(run.about, 300), max(1, width - start.cell_length)))
 
@@ -58,17 +59,17 @@ class Runs(Listing):
 
 
 class ChooseRun(ModalScreen[str | None]):
-    """The list of runs; gives the chosen id, or None."""
+    """The list of runs, some of them going on; gives the chosen id, or None."""
 
     BINDINGS = [Binding("escape,q,ctrl+c", "leave", "leave", show=False)]
 
-    def __init__(self, runs: Sequence[StoredRun]) -> None:
+    def __init__(self, runs: Sequence[StoredRun], going: Set[str] = frozenset()) -> None:
         super().__init__(classes="dialog")
-        self._runs = runs
+        self._runs, self._going = runs, going
 
     def compose(self) -> ComposeResult:
         """The list alone."""
-        yield Runs(self._runs)
+        yield Runs(self._runs, self._going)
 
     def on_mount(self) -> None:
         """Give the list the keys."""

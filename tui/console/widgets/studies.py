@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from textual.content import Content
@@ -11,7 +10,7 @@ from textual.content import Content
 from core.run.events import RunSettings
 from tui.console.archive import StoredRun
 from tui.console.ink import ACCENT, BAD, GOOD, QUIET, TITLE, WARN, Part, bar, column, ink
-from tui.console.studies import Group, accuracy, run_label, running, seconds_left
+from tui.console.studies import Group, accuracy, run_label, seconds_left
 from tui.console.widgets.curves import CURVE_STYLES
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.search import no_match
@@ -46,6 +45,7 @@ class StudyList(Listing):
         """Run -> number of its curve, while it is drawn."""
         self.no_rows: Callable[[], str] = lambda: ""
         self._groups: Sequence[Group] = ()
+        self._going: Set[str] = frozenset()
         self._rows: list[Row] = []
 
     @property
@@ -65,9 +65,9 @@ class StudyList(Listing):
             return tuple(self.marks)
         return self.row.group.compared if self.row is not None else ()
 
-    def fill(self, groups: Sequence[Group]) -> None:
-        """Take in the runs as they are now; the cursor stays on its line."""
-        self._groups = groups
+    def fill(self, groups: Sequence[Group], going: Set[str]) -> None:
+        """Take in the runs as they are now, and which of them go on; the cursor stays on its line."""
+        self._groups, self._going = groups, going
         there = {run.id for group in groups for run in group.runs}
         self.marks = {run: None for run in self.marks if run in there}
         before = self.row.key if self.row is not None else None
@@ -84,7 +84,7 @@ class StudyList(Listing):
     def narrow(self, words: str) -> None:
         """Show only runs that hold every word."""
         self.search = words.strip()
-        self.fill(self._groups)
+        self.fill(self._groups, self._going)
         self.refresh()
 
     def mark(self) -> None:
@@ -109,7 +109,7 @@ class StudyList(Listing):
             self.marks = {}
         else:
             self.search = ""
-        self.fill(self._groups)
+        self.fill(self._groups, self._going)
         self.refresh()
         return there
 
@@ -120,7 +120,7 @@ class StudyList(Listing):
             runs = tuple((run.id, run.last_seq) for run in row.group.runs)
             return (row.key, runs, self._left(row.group.runs))
         run = row.run
-        marked, state = run.id in self.marks, state_words(run, time.time())
+        marked, state = run.id in self.marks, state_words(run, self._going)
         return (run.id, run.last_seq, marked, self.signs.get(run.id), state, len(row.group.runs))
 
     def row_content(self, index: int, width: int, selected: bool) -> Content:
@@ -160,15 +160,14 @@ class StudyList(Listing):
         if width >= 60 or run.finished < run.questions:
             right.append(column(f"{run.finished:,}/{run.questions:,}", 10, right=True))
         right.append(column("-" if share is None else f"{100 * share:.1f} %", 9, TITLE, right=True))
-        words, style = state_words(run, time.time())
+        words, style = state_words(run, self._going)
         right += ["  ", column(words, 13, style)]
         start, end = ink((pointer, ACCENT), mark, " ", drawn, " "), ink(*right)
         room = max(1, width - start.cell_length - end.cell_length)
         return ink(start, column(one_line(run_label(run, group), 200), room), end)
 
-    @staticmethod
-    def _left(runs: Sequence[StoredRun]) -> str:
-        left = seconds_left(runs, time.time())
+    def _left(self, runs: Sequence[StoredRun]) -> str:
+        left = seconds_left(runs, self._going)
         return duration(max(1.0, left)) if left else ""
 
     def _retitle(self) -> None:
@@ -181,11 +180,11 @@ class StudyList(Listing):
         self.border_subtitle = Content(" · ".join(words))
 
 
-def state_words(run: StoredRun, now: float) -> tuple[str, str]:
-    """How a run stands, with its style: running is what its events alone can tell."""
+def state_words(run: StoredRun, going: Set[str]) -> tuple[str, str]:
+    """How a run stands, with its style; cut off is what nobody works on and did not end."""
     if run.ended:
         return run.ended, _STATES.get(run.ended, WARN)
-    if running(run, now):
+    if run.id in going:
         return "> running", f"{GOOD} bold"
     return "cut off", BAD
 
