@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -67,6 +68,14 @@ _TOKEN = re.compile(
 
 _FOLDED = frozenset({"word", "number", "blob", "tick"})
 
+_IDLE = frozenset({"inner", "outer", "asc", "as", "isnull", "notnull", "nulls", "first", "last"})
+"""Words that may be left out, or are written as others, where that changes nothing."""
+_SAME_WORD = {
+    "integer": "int", "float": "real", "double": "real", "numeric": "decimal",
+    "substr": "substring", "ifnull": "coalesce",
+}  # fmt: skip
+"""Words that SQLite itself takes for each other."""
+
 _SAME_OPERATOR = {"!=": "<>", "==": "="}
 
 
@@ -116,12 +125,40 @@ def fold(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _normalised(sql: str) -> str:
-    tree = shared_tree(sql)
+    tree, by_tokens = shared_tree(sql), _by_tokens(sql)
     if tree is not None:
         # Whatever trouble the library has, the text can still be compared by tokens.
         with suppress(Exception):
-            return written(tree)
-    return _by_tokens(sql)
+            canonical = written(tree)
+            # It writes other dialects' words as SQLite's: LEN as LENGTH, which fails where that runs.
+            if _Words.of(canonical).hold(_Words.of(by_tokens)):
+                return canonical
+    return by_tokens
+
+
+class _Words(NamedTuple):
+    """What a text's names and keywords are, each as often as it stands there."""
+
+    every: Counter[str]
+    called: Counter[str]
+    """Those with a bracket after them."""
+
+    @classmethod
+    def of(cls, sql: str) -> _Words:
+        """The words of a text."""
+        words: list[str] = []
+        called: list[str] = []
+        for token in tokens(sql):
+            if token == "(" and words and words[-1]:
+                called.append(words[-1])
+            word = token.strip("`") if token[0] in "_`" or token[0].isalpha() else ""
+            words.append(_SAME_WORD.get(word, word))
+        return cls(Counter(filter(None, words)), Counter(called))
+
+    def hold(self, others: _Words) -> bool:
+        """Whether these are all of the others, but for words that change nothing."""
+        missing = {*(others.every - self.every), *(others.called - self.called)}
+        return missing <= _IDLE
 
 
 def _by_tokens(sql: str) -> str:
@@ -225,6 +262,7 @@ def _ticked(name: str) -> str:
 def _generator() -> Any:
     from sqlglot import exp
     from sqlglot.dialects.sqlite import SQLite
+    from sqlglot.errors import ErrorLevel
     from sqlglot.generator import Generator
 
     class CanonicalGenerator(SQLite.Generator):  # type: ignore[misc,valid-type]
@@ -245,4 +283,9 @@ def _generator() -> Any:
         def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
             return str(Generator.cast_sql(self, expression, safe_prefix))
 
-    return CanonicalGenerator(dialect=SQLite(), comments=False, normalize_functions="upper")
+    return CanonicalGenerator(
+        dialect=SQLite(),
+        comments=False,
+        normalize_functions="upper",
+        unsupported_level=ErrorLevel.RAISE,
+    )
