@@ -25,9 +25,13 @@ from core.run.events import (
     RunEnded,
     RunSettings,
     RunStarted,
+    SqlExecuted,
 )
 
 _CALLS_FOR_SPEED = 12
+
+TAKEN = (EpisodeOutcome.RIGHT_AT_ONCE, EpisodeOutcome.REPAIRED)
+"""Outcomes of questions whose judge took the model's answer."""
 
 
 @dataclass
@@ -43,6 +47,8 @@ class Figures:
     """Why the run's last session ended; empty while it goes on."""
 
     outcomes: Counter[EpisodeOutcome] = field(default_factory=Counter)
+    taken_empty: int = 0
+    """Questions whose judge took an answer without rows."""
     repaired_with_memory: int = 0
     """Repaired, with memories in the prompt of the attempt that came out right."""
     attempts: int = 0
@@ -60,6 +66,8 @@ class Figures:
     _recent: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_CALLS_FOR_SPEED))
     _answered: Answered = field(default_factory=dict)
     """Of open episodes."""
+    _empty: dict[int, bool] = field(default_factory=dict)
+    """Position -> whether the SQL that ran last returned no rows, for open episodes."""
     _fed: dict[int, int] = field(default_factory=dict)
     """Position -> the last attempt that had memories in its prompt, for open episodes."""
 
@@ -155,6 +163,9 @@ class Figures:
     def _selected(self, event: CandidatesSelected) -> None:
         self.cost.add_selection(event.selection.spent)
 
+    def _executed(self, event: SqlExecuted) -> None:
+        self._empty[event.position] = not event.result.row_count
+
     def _retrieved(self, event: MemoriesRetrieved) -> None:
         if event.entries:
             self._fed[event.position] = event.attempt
@@ -185,6 +196,7 @@ class Figures:
 
     def _end(self, event: EpisodeEnded) -> None:
         self.outcomes[event.outcome] += 1
+        self.taken_empty += self._empty.pop(event.position, False) and event.outcome in TAKEN
         if event.outcome is EpisodeOutcome.REPAIRED:
             self.repairs_to_success += event.attempts
             self.repaired_with_memory += self._fed.get(event.position) == event.attempts
@@ -201,6 +213,7 @@ _REDUCERS: dict[type, Callable[[Figures, Any], None]] = {
     CandidateDrawn: Figures._drawn,
     CandidatesSelected: Figures._selected,
     ReflectionWritten: Figures._reflection,
+    SqlExecuted: Figures._executed,
     MemoriesRetrieved: Figures._retrieved,
     AttemptJudged: Figures._judge,
     EpisodeStarted: Figures._begin,

@@ -18,7 +18,6 @@ from core.run.events import (
     CandidateDrawn,
     CandidatesSelected,
     EpisodeEnded,
-    EpisodeOutcome,
     EpisodeStarted,
     JudgementAwaited,
     MemoriesRetrieved,
@@ -31,7 +30,8 @@ from core.run.events import (
     RunStarted,
     SqlExecuted,
 )
-from core.run.figures import Figures
+from core.run.figures import TAKEN, Figures
+from tui.view.acceptance import acceptance_of
 from tui.view.difference import change_words
 from tui.view.episode_view import MENDED
 from tui.view.judging import KIND_WORDS
@@ -90,7 +90,9 @@ class PlainView:
 def summary_lines(figures: Figures) -> list[str]:
     """The summary as aligned lines under one heading."""
     heading = f"Summary of run {one_line(figures.run, 80)}" if figures.run else "Summary"
-    return [heading, *(f"  {label + ':':<16} {value}" for label, value in summary(figures))]
+    lines = summary(figures)
+    room = max(len(label) for label, _ in lines) + 1
+    return [heading, *(f"  {label + ':':<{room}}  {value}" for label, value in lines)]
 
 
 def _title(view: RunView, position: int) -> str:
@@ -225,8 +227,10 @@ def _awaited(_view: RunView, _event: JudgementAwaited) -> Iterator[str]:
 
 
 def _judged(view: RunView, event: AttemptJudged) -> Iterator[str]:
+    words = acceptance_of(view.figures)
     if event.status is Status.CORRECT:
-        yield "  result: right" + ("" if event.confirmed else " (unconfirmed)")
+        doubt = "" if event.confirmed else f"{_emptiness(view, event.position)} (unconfirmed)"
+        yield f"  result: {words.result}{doubt}"
         return
     if event.skipped:
         yield f"  result: passed over by {one_line(event.judge, 60)}"
@@ -238,14 +242,23 @@ def _judged(view: RunView, event: AttemptJudged) -> Iterator[str]:
     else:
         failure = f", {event.failure.value}" if event.failure is not None else ""
         rule = f", rule {one_line(event.rule, 60)}" if event.rule else ""
-        words = f": {one_line(event.message, 400)}" if event.message else ""
-        yield f"  result: wrong ({event.status.value.replace('_', ' ').lower()}{failure}{rule}){words}"
+        message = f": {one_line(event.message, 400)}" if event.message else ""
+        status = event.status.value.replace("_", " ").lower()
+        called = words.rejected if event.status is Status.DENOTATION_MISMATCH else "wrong"
+        yield f"  result: {called} ({status}{failure}{rule}){message}"
     if event.limit_hit:
         yield "  a limit of the sandbox stopped it"
     if event.remark:
         yield f"  remark of {one_line(event.judge, 60)}: {one_line(event.remark, 400)}"
     if event.correction:
         yield f"  corrected by {one_line(event.judge, 60)}: {one_line(event.correction, _SQL_LIMIT)}"
+
+
+def _emptiness(view: RunView, position: int) -> str:
+    """What must be said of an answer that is taken because it runs: that there is nothing in it."""
+    episode = view.episode(position)
+    result = episode.attempts[-1].result if episode is not None and episode.attempts else None
+    return ", with no rows" if result is not None and not result.row_count else ""
 
 
 def _reflected(_view: RunView, event: ReflectionWritten) -> Iterator[str]:
@@ -257,10 +270,13 @@ def _stumbled(_view: RunView, event: ModelStumbled) -> Iterator[str]:
     yield f"engine trouble: {one_line(f'{event.problem} {event.mend}', 500)} ({then})"
 
 
-def _episode_ended(_view: RunView, event: EpisodeEnded) -> Iterator[str]:
-    words = _ENDINGS[event.outcome].format(
+def _episode_ended(view: RunView, event: EpisodeEnded) -> Iterator[str]:
+    acceptance = acceptance_of(view.figures)
+    words = acceptance.ending(event.outcome).format(
         repairs=f"{event.attempts} repair{'' if event.attempts == 1 else 's'}"
     )
+    if event.outcome in TAKEN and not acceptance.confirmed:
+        words += f"{_emptiness(view, event.position)}{acceptance.unconfirmed}"
     note = f": {one_line(event.note, 300)}" if event.note else ""
     yield f"{words}{note}, after {duration(event.seconds)}"
     if event.memory is not None:
@@ -273,15 +289,6 @@ def _run_ended(_view: RunView, event: RunEnded) -> Iterator[str]:
     yield ""
     yield f"The run is over: {one_line(event.reason, 80)}."
 
-
-_ENDINGS: dict[EpisodeOutcome, str] = {
-    EpisodeOutcome.RIGHT_AT_ONCE: "RIGHT at once",
-    EpisodeOutcome.REPAIRED: "REPAIRED with {repairs}",
-    EpisodeOutcome.CORRECTED: "CORRECTED by a person",
-    EpisodeOutcome.FAILED: "STILL WRONG after {repairs}",
-    EpisodeOutcome.SKIPPED: "SKIPPED",
-    EpisodeOutcome.BROKEN: "BROKEN QUESTION, in no rate",
-}
 
 _LINES: dict[type, Callable[[RunView, Any], Iterator[str]]] = {
     RunStarted: _run_started,

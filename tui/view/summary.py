@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.memory.entry import Polarity, ReviewState
 from core.run.events import EpisodeOutcome
 from core.run.figures import Figures
+from tui.view.acceptance import acceptance_of
 
 
 def percent(part: int, whole: int) -> str:
@@ -36,24 +37,35 @@ def model_words(figures: Figures) -> str:
 
 
 def summary(figures: Figures) -> list[tuple[str, str]]:
-    """(label, value) lines: what was right at first, repaired with and without memory, still wrong."""
+    """(label, value) lines: what was right at first, repaired with and without memory, still wrong;
+    in the words of the run's judge (`acceptance.py`)."""
+    words = acceptance_of(figures)
     n, at_first = figures.judged, figures.initially_right
     with_memory = f"{figures.repaired_with_memory:,} (memories stood in the prompt that worked)"
     lines = [
         ("questions", _questions(figures)),
-        ("right at first", percent(at_first, n)),
-        ("right now", percent(at_first + figures.repaired, n)),
-        ("repaired", f"{percent(figures.repaired, n - at_first)} of the first failures"),
+        (words.at_first, percent(at_first, n) + words.unconfirmed),
+        (words.now, percent(at_first + figures.repaired, n) + words.unconfirmed + _empty(figures)),
+        (words.by_repair, f"{percent(figures.repaired, n - at_first)} of the first failures"),
         ("  with memory", with_memory),
         ("  without", f"{figures.repaired_without_memory:,}"),
-        ("still wrong", percent(figures.wrong, n)),
+        (words.in_the_end, percent(figures.wrong, n)),
         ("repairs tried", _repairs(figures)),
         ("model calls", _calls(figures)),
         ("learned", _learned(figures)),
     ]
     if figures.corrected:
         lines.insert(6, ("corrected", f"{percent(figures.corrected, n)} by a person"))
+    if not words.confirmed:
+        lines.insert(1, ("judged by", words.judged_by))
     return lines
+
+
+def _empty(figures: Figures) -> str:
+    """Answers without rows, where nobody has said that they are right."""
+    if acceptance_of(figures).confirmed or not figures.taken_empty:
+        return ""
+    return f", {figures.taken_empty:,} with no rows"
 
 
 def _questions(figures: Figures) -> str:

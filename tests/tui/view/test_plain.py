@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 
+from core.feedback.regimes import REGIMES, build_regime
 from core.feedback.verdict import Status
 from core.run.events import (
     AnswerWritten,
@@ -18,6 +21,7 @@ from core.run.events import (
     TokenDelta,
 )
 from tests.streams import HOSTILE, episode_events, question, run_events
+from tui.view.acceptance import UNCONFIRMED
 from tui.view.plain import PlainView
 
 
@@ -123,12 +127,65 @@ def test_an_output_that_cannot_say_a_letter_escapes_it() -> None:
     assert b"N\\xf8rre" in raw.getvalue()
 
 
-def test_an_unconfirmed_answer_and_a_persons_correction_are_named() -> None:
+def judged_by(regime: str, *, rows: int) -> str:
+    """A question right at once and one repaired, with `rows` rows, told to the end."""
+    start = run_events(2)[0]
+    assert isinstance(start, RunStarted)
+    settings = msgspec.structs.replace(start.settings, regime=regime)
+    events: list[AnyEvent] = [msgspec.structs.replace(start, settings=settings)]
+    events += episode_events(0, EpisodeOutcome.RIGHT_AT_ONCE, 0)
+    events += episode_events(1, EpisodeOutcome.REPAIRED, 1)
+    for index, event in enumerate(events):
+        if isinstance(event, SqlExecuted) and not event.result.error:
+            kept = {"rows": event.result.rows[:rows], "row_count": rows}
+            result = msgspec.structs.replace(event.result, **kept)
+            events[index] = msgspec.structs.replace(event, result=result)
+        elif isinstance(event, AttemptJudged):
+            events[index] = msgspec.structs.replace(event, confirmed=False, judge=regime)
+    return told(events, summary=True)
+
+
+def test_an_answer_that_only_ran_is_nowhere_called_right() -> None:
+    text = judged_by("execution", rows=1)
+    assert "result: it ran (unconfirmed)" in text
+    assert "RAN at once, unconfirmed, after" in text
+    assert "RAN after 1 repair, unconfirmed, after" in text
+    assert "judged by:      whether it runs; nobody has confirmed that an answer is right" in text
+    assert "ran at first:   50.0 % (1 of 2), unconfirmed\n" in text
+    assert "runs now:       100.0 % (2 of 2), unconfirmed\n" in text
+    assert not re.search(r"\bright (at|now)|result: right|RIGHT|REPAIRED", text)
+
+
+def test_an_answer_without_rows_that_nobody_confirmed_is_said_to_be_empty() -> None:
+    text = judged_by("execution", rows=0)
+    assert "result: it ran, with no rows (unconfirmed)" in text
+    assert "RAN at once, with no rows, unconfirmed, after" in text
+    assert "runs now:       100.0 % (2 of 2), unconfirmed, 2 with no rows\n" in text
+
+
+def test_an_answer_that_candidates_agree_on_is_nowhere_called_right() -> None:
+    text = judged_by("consensus", rows=1)
+    assert "result: most candidates agree on it (unconfirmed)" in text
+    assert "AGREED ON at once, unconfirmed, after" in text
+    assert "agreed now:       100.0 % (2 of 2), unconfirmed\n" in text
+    assert "whether most candidates agree" in text
+    assert not re.search(r"\bright (at|now)|result: right|RIGHT|REPAIRED|result: wrong \(den", text)
+
+
+def test_every_judge_that_does_not_confirm_has_words_of_its_own() -> None:
+    parts: Any = SimpleNamespace(
+        sandbox=None, folder=None, control=None, golds={"q": "SELECT 1"}, protocol="spider",
+        deadline=1.0, keep_distinct=False, require_rows=False, agreed={},
+    )  # fmt: skip
+    doubted = {name for name in REGIMES if not build_regime(name, parts).confirms}
+    assert doubted == set(UNCONFIRMED)
+
+
+def test_a_persons_correction_is_named() -> None:
     place = {"run": "run-1", "seq": 1, "at": 1.0, "position": 0, "attempt": 0}
     start = run_events(1)[0]
     assert isinstance(start, RunStarted)
-    right = AttemptJudged(**place, sql="SELECT 1", status=Status.CORRECT, judge="execution")
-    assert "result: right (unconfirmed)" in told([start, right])
+    assert "confirmed" not in told(run_events(8), summary=True), "gold knows what is right"
     wrong = AttemptJudged(
         **place,
         sql="SELECT 1",
