@@ -87,6 +87,26 @@ class Axis:
         return tuple(Mark(self.pixel(value), f"{value:,.10g}") for value in values)
 
 
+class RateAxis(Axis):
+    """The same for percentages, which stay within 0 and 100. Where all are one value, it alone is
+    marked."""
+
+    def __init__(self, values: Sequence[float], start: float, end: float) -> None:
+        low, high = min(values), max(values)
+        super().__init__(low, high, start, end)
+        self.high = min(self.high, 100.0)
+        self._only = low if math.isclose(low, high, abs_tol=1e-9) else None
+        if self._only is not None:
+            self.low, self.high = max(0.0, low - 1), min(100.0, low + 1)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The round values, or the only one."""
+        if self._only is None:
+            return super().marks
+        return (Mark(self.pixel(self._only), f"{round(self._only, 1):.10g}"),)
+
+
 def _round_step(width: float) -> float:
     """1, 2 or 5 times a power of ten, for about five marks."""
     rough = width / 5
@@ -99,9 +119,9 @@ def stream_plot(curves: Sequence[Curve]) -> Plot | None:
     drawn = [curve for curve in curves if len(curve.values) > 1]
     if not drawn:
         return None
-    settled = [value for curve in drawn for value in curve.values[len(curve.values) // 10 :]]
+    settled = [100 * value for curve in drawn for value in curve.values[len(curve.values) // 10 :]]
     x = Axis(0, max(len(curve.values) for curve in drawn), LEFT, WIDTH - RIGHT)
-    y = Axis(100 * min(settled), 100 * max(settled), HEIGHT - BOTTOM, TOP)
+    y = RateAxis(settled, HEIGHT - BOTTOM, TOP)
     shapes = []
     for number, curve in enumerate(drawn):
         every = max(1, len(curve.values) // MOST_POINTS)
@@ -138,7 +158,7 @@ def cost_plot(points: Sequence[Point]) -> Plot | None:
         return None
     x = Axis(0, max(point.cost for point in points), LEFT, WIDTH - RIGHT)
     rights = [100 * point.accuracy for point in points]
-    y = Axis(min(rights), max(rights), HEIGHT - BOTTOM, TOP)
+    y = RateAxis(rights, HEIGHT - BOTTOM, TOP)
     shapes = [
         Shape(
             label=point.label,

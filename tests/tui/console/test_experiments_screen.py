@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.app import App
 
+from core.experiments.report import Curve
 from stores.store import Store
 from tests.streams import EPOCH, HOSTILE, run_events, settings
 from tests.tui.console.stage import (
@@ -36,6 +38,7 @@ from tui.console.archive import StoredRun
 from tui.console.screens.compare import CompareScreen
 from tui.console.stored import StoreArchive
 from tui.console.studies import FRESH, going_on, grouped, run_label, seconds_left
+from tui.console.widgets.curves import Curves
 
 # What the runs are, before anything is on a screen.
 
@@ -237,6 +240,30 @@ async def test_a_run_that_goes_on_is_followed_and_each_event_read_once() -> None
         asked = [after for run, after in annals.read if run == "merit-0"]
         assert asked == [0, events[cut - 1].seq]
         assert screen(app).studies.known_report(("merit-0", "none-0")) is not None
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, 0.714, None])
+@pytest.mark.parametrize("width", [30, 60, 80, 140])
+async def test_no_line_of_the_plot_is_wider_than_the_plot(rate: float | None, width: int) -> None:
+    """`None`: values so near to each other that the axis needs fine numbers."""
+    values = tuple(0.714 + n % 7 / 10_000 for n in range(500)) if rate is None else (rate,) * 5
+    curves = [
+        Curve(label=label, runs=(label,), values=values) for label in ("merito", "a longer strategy")
+    ]
+    app = App()  # type: ignore[var-annotated]
+    async with app.run_test(size=(width, 16)) as pilot:
+        plot = Curves()
+        await app.mount(plot)
+        plot.show(curves, None, "")
+        await pilot.pause()
+        lines = plot.render().plain.split("\n")
+        assert max(map(len, lines)) <= plot.size.width
+        assert len(lines) <= plot.size.height
+        assert "n=5" in "".join(lines)
+        numbers = [float(line.partition("┤")[0]) for line in lines if "┤" in line]
+        assert all(0 <= number <= 100 for number in numbers)
+        assert numbers == sorted(numbers, reverse=True)
+        assert (len(numbers) == 1) == (rate is not None)
 
 
 async def test_a_new_run_appears_by_itself_and_the_cursor_stays() -> None:

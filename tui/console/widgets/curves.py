@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 CURVE_STYLES = ("$primary", "$accent", GOOD, "$secondary", "$error", "$foreground")
 """Colours of the curves, in turn; the sign tells them apart without."""
-_MARGIN = 6
-"""Cells of the y axis with its numbers."""
+_LEAST = 4
+"""Cells of the numbers beside the y axis, at least."""
 _LEGEND, _FIGURES = 40, 18
 """Cells of the legend at most, and of what stands behind a label."""
 _SMALLEST = 24
@@ -56,12 +56,14 @@ class Curves(Widget, can_focus=True):
             return ink("\n", (f" {self._words}", QUIET))
         longest = max(Content(one_line(curve.label, 100)).cell_length for _, curve in drawn)
         cells = min(_LEGEND, longest + _FIGURES)
-        beside = width >= _MARGIN + _SMALLEST + cells
+        axis = _axis([curve for _, curve in drawn])
+        margin = 2 + max(_LEAST, *(len(mark.text) for mark in axis.marks))
+        beside = width >= margin + _SMALLEST + cells
         legend = self._legend(drawn, cells if beside else width)
         below = [] if beside else legend[: max(1, height // 3)]
         room = max(2, height - 2 - len(below))
-        plot_width = max(8, width - _MARGIN - (cells + 2 if beside else 0))
-        lines = self._plot([curve for _, curve in drawn], [n for n, _ in drawn], plot_width, room)
+        plot_width = max(8, width - margin - (cells + 2 if beside else 0))
+        lines = self._plot(drawn, axis, margin, plot_width, room)
         if beside:
             shown = _cut(legend, len(lines))
             lines = [ink(line, "  ", each) for line, each in zip(lines, shown, strict=False)] + lines[
@@ -72,12 +74,10 @@ class Curves(Widget, can_focus=True):
         return Content("\n").join(lines)
 
     def _plot(
-        self, curves: Sequence[Curve], numbers: Sequence[int], width: int, height: int
+        self, drawn: Sequence[tuple[int, Curve]], axis: Axis, margin: int, width: int, height: int
     ) -> list[Content]:
-        from tui.experiments.plots import Axis
-
-        settled = [value for curve in curves for value in curve.values[len(curve.values) // 10 :]]
-        axis = Axis(100 * min(settled), 100 * max(settled), 0, _FINE)
+        """Lines of `margin` cells for the axis and `width` for the curves."""
+        numbers, curves = zip(*drawn, strict=True)
         most = max(len(curve.values) for curve in curves)
         front = numbers.index(self._front) if self._front in numbers else None
         cells = draw([_points(curve, most, axis) for curve in curves], width, height, front)
@@ -85,16 +85,15 @@ class Curves(Widget, can_focus=True):
         lines = []
         for place, row in enumerate(cells):
             parts: list[Part] = [
-                (f"{marks.get(place, ''):>4} ", QUIET),
+                (f"{marks.get(place, ''):>{margin - 2}} ", QUIET),
                 ("┤" if place in marks else "│", QUIET),
             ]
             for owner, group in groupby(row, key=lambda cell: cell.curve):
                 text = "".join(cell.character for cell in group)
                 parts.append(text if owner is None else (text, self._style(numbers[owner])))
             lines.append(ink(*parts))
-        lines.append(ink((f"   % └{'─' * width}", QUIET)))
-        last = f"{most:,} questions judged"
-        lines.append(ink((f"{'1':>{_MARGIN + 1}}{last:>{max(1, width - 1)}}", QUIET)))
+        lines.append(ink((f"{'%':>{margin - 2}} └{'─' * width}", QUIET)))
+        lines.append(ink((_below(most, margin, width), QUIET)))
         return lines
 
     def _legend(self, drawn: Sequence[tuple[int, Curve]], width: int) -> list[Content]:
@@ -112,6 +111,24 @@ class Curves(Widget, can_focus=True):
     def _style(self, number: int) -> str:
         style = CURVE_STYLES[number % len(CURVE_STYLES)]
         return f"{style} bold" if number == self._front else style
+
+
+def _axis(curves: Sequence[Curve]) -> Axis:
+    """From percentages to fine steps; the first tenth of each curve, which jumps, may leave it."""
+    from tui.experiments.plots import RateAxis
+
+    settled = [100 * value for curve in curves for value in curve.values[len(curve.values) // 10 :]]
+    return RateAxis(settled, 0, _FINE)
+
+
+def _below(most: int, margin: int, width: int) -> str:
+    """The numbers below the x axis: from the first question to the last, as far as there is room."""
+    if most == 1:
+        return f"{'':>{margin}}1 question judged"[: margin + width]
+    last = next(
+        (each for each in (f"{most:,} questions judged", f"{most:,}") if len(each) < width - 1), ""
+    )
+    return f"{'':>{margin}}1{last:>{width - 1}}"
 
 
 def _points(curve: Curve, most: int, axis: Axis) -> Points:
