@@ -149,7 +149,8 @@ def claim(path: Path) -> BaseFileLock:
     except Timeout:
         raise StoreInUse(
             f"Another Merito is writing to {path}.",
-            "Wait until it has ended; reading and reviewing go on meanwhile.",
+            "Wait until it has ended, or name a store of your own: --store FILE. Reading and reviewing"
+            " go on meanwhile.",
         ) from None
     except OSError as wrong:
         raise _not_writable(path, wrong) from None

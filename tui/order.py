@@ -12,6 +12,7 @@ from core.datasets.loading import load
 from core.datasets.records import STDIN
 from core.errors import UsageMistake
 from core.feedback.regimes import REGIMES
+from core.prompts.template import Templates
 from core.question import Question, Stream
 from core.repair.strategy import Strategy, strategy_named
 from core.run.events import RunSettings
@@ -94,14 +95,15 @@ def dataset_of(order: Order) -> DataSet:
 
 
 def run_settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSettings:
-    """An order with every choice made. Raises MeritoError where it asks for what is not there."""
+    """An order with every choice made. Raises MeritoError where it asks for what is not there, so that
+    it is said before a store is locked or a model loaded."""
+    model, prompts = _at_hand(order)
     decides = order.regime or _fitting_regime(dataset)
     row = REGIMES.get(decides)
     if row is not None and row.needs_gold:
         _all_have_gold(dataset)
     live = decides != "denotation"
     drafts = order.initial == "select" or (row is not None and row.needs_candidates)
-    prompts = order.prompts or settings.value("prompts")
     return RunSettings(
         dataset=order.stream if order.stream == STDIN else str(Path(order.stream).resolve()),
         root=str(order.root.resolve()) if order.root else "",
@@ -117,8 +119,8 @@ def run_settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSetti
         seed=order.seed,
         limit=order.limit,
         deadline=settings.value("deadline", order.deadline) if live else (order.deadline or 30.0),
-        prompts=str(Path(prompts).resolve()) if prompts else "",
-        model=settings.value("model", order.model),
+        prompts=prompts,
+        model=model,
         review="all" if order.review == "all" else msgspec.UNSET,
         drafting=drafting_of(order) if drafts else msgspec.UNSET,
     )
@@ -126,6 +128,19 @@ def run_settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSetti
 
 def _fitting_regime(dataset: DataSet) -> str:
     return "denotation" if dataset.golds else "execution"
+def _at_hand(order: Order) -> tuple[str, str]:
+    """The model's name, which can be one, and the folder of the templates, which are there."""
+    from core.models.choosing import check_name
+
+    model = settings.value("model", order.model)
+    if model:
+        check_name(model)
+    folder = order.prompts or settings.value("prompts")
+    if folder:
+        Templates.load(Path(folder))
+    return model, str(Path(folder).resolve()) if folder else ""
+
+
 
 
 def _all_have_gold(dataset: DataSet) -> None:

@@ -42,7 +42,7 @@ from tui.engines import Engines, embeds, engines
 from tui.kept_vectors import KeptVectors
 from tui.order import Order, dataset_of, run_settings, strategy_of
 from tui.selection.drafts import drafter_for
-from tui.unfinished import run_to_go_on_with
+from tui.unfinished import check_meaning, run_to_go_on_with
 from tui.workbench import Workbench
 
 SCHEMA_SHARE = 0.45
@@ -124,8 +124,11 @@ def unfinished(order: Order) -> str | None:
 
 @asynccontextmanager
 async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Session]:
-    """Go on with run `name`, or with the newest unfinished one that `order` means (`unfinished.py`)."""
-    with closing(Store.open(settings.store_path(_text(order.store)))) as store:
+    """Go on with run `name`, or with the newest unfinished one that `order` means (`unfinished.py`).
+    Raises MeritoError, for what cannot be meant before the store is locked."""
+    path = settings.store_path(_text(order.store))
+    check_meaning(path, name, order)
+    with closing(Store.open(path)) as store:
         state = store.resume_state(run_to_go_on_with(store, name, order))
         again = msgspec.structs.replace(
             order,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
+from pathlib import Path
 
 from core.errors import UsageMistake
+from stores.errors import NoStore, StoreTrouble
 from stores.runs import RunRecord
 from stores.store import Store
 from tui.order import Order, dataset_of, is_a_database, run_settings, strategy_of
@@ -20,6 +23,22 @@ def run_to_go_on_with(store: Store, name: str | None, order: Order) -> str:
     if name is not None:
         return store.run(name).id
     return _of_these_settings(store, order) if order.stream else _of_any_stream(store)
+
+
+def check_meaning(path: Path, name: str | None, order: Order) -> None:
+    """Raises MeritoError where there is no such run, or it is finished, or the model's name is none.
+    The store is only read for it, so that this is said whoever writes to it."""
+    from core.models.choosing import check_name
+
+    if order.model:
+        check_name(order.model)
+    try:
+        with closing(Store.open(path, mode="read")) as store:
+            store.resume_state(run_to_go_on_with(store, name, order))
+    except NoStore:
+        raise
+    except StoreTrouble:
+        return  # An older store, for one, is brought up to date when it is opened for writing.
 
 
 def _of_these_settings(store: Store, order: Order) -> str:

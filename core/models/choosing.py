@@ -78,10 +78,21 @@ async def choose(model: str | None = None, terms: Terms | None = None) -> Choice
     terms = terms or Terms()
     if not model:
         return await _automatic(terms)
+    check_name(model)
+    engine, _, rest = model.partition(":")
+    return await ENGINES[engine](rest, terms)
+
+
+def check_name(model: str) -> None:
+    """Raises UsageMistake where `model` can be the name of none. Nothing is asked for that, so it can
+    be done before anything else."""
     engine, _, rest = model.partition(":")
     if engine not in ENGINES or not rest:
         raise UsageMistake(f"'{model}' names no model.", f"Say for example {', '.join(FORMS)}.")
-    return await ENGINES[engine](rest, terms)
+    if engine == "embedded" and _known(rest) is None:
+        _check_weights(_weights_at(rest))
+    if engine == "openai":
+        _check_address(rest.partition("#")[0])
 
 
 async def _automatic(terms: Terms) -> Choice:
@@ -143,8 +154,8 @@ async def listens(address: str) -> bool:
 async def _embedded(rest: str, terms: Terms) -> Choice:
     from core.models.embedded import EmbeddedModel
 
-    known = next((one for one in weights.KNOWN if one.name == rest.casefold()), None)
-    path = _at_hand(known, terms.folder) if known else _given(rest)
+    known = _known(rest)
+    path = _at_hand(known, terms.folder) if known else _weights_at(rest)
     if known:
         await asyncio.to_thread(weights.verify, known, path, terms.listener)
     model = EmbeddedModel(
@@ -158,15 +169,21 @@ async def _embedded(rest: str, terms: Terms) -> Choice:
     return Choice(model=model, why=(f"The embedded engine has {path} ({verdict}).",))
 
 
-def _given(rest: str) -> Path:
-    path = Path(rest).expanduser()
+def _known(name: str) -> Weights | None:
+    return next((one for one in weights.KNOWN if one.name == name.casefold()), None)
+
+
+def _weights_at(rest: str) -> Path:
+    return Path(rest).expanduser()
+
+
+def _check_weights(path: Path) -> None:
     names = ", ".join(f"embedded:{one.name}" for one in weights.KNOWN)
     if not path.is_file():
         raise UsageMistake(f"There is no file {path}.", f"Say {names}, or the path of a GGUF file.")
     with path.open("rb") as file:
         if file.read(len(GGUF)) != GGUF:
             raise UsageMistake(f"{path} is no GGUF file.", f"Say {names}, or the path of one.")
-    return path
 
 
 def _at_hand(known: Weights, folder: Path | None) -> Path:
@@ -188,12 +205,15 @@ async def _openai(rest: str, _terms: Terms) -> Choice:
     from core.models.openai import OpenAIModel
 
     address, _, name = rest.partition("#")
+    model = OpenAIModel(address, name)
+    return Choice(model=model, why=(f"{model.who} was asked for by name.",))
+
+
+def _check_address(address: str) -> None:
     if not _is_address(address):
         raise UsageMistake(
             f"'{address}' is not the address of a server.", f"Say for example {FORMS[-1]}."
         )
-    model = OpenAIModel(address, name)
-    return Choice(model=model, why=(f"{model.who} was asked for by name.",))
 
 
 def _is_address(address: str) -> bool:
