@@ -15,6 +15,7 @@ from core.feedback.regimes import REGIMES
 from core.prompts.template import Templates
 from core.question import Question, Stream
 from core.repair.strategy import Strategy, strategy_named
+from core.repair.version import LOOP
 from core.run.events import RunSettings
 from tui import settings
 from tui.selection.drafts import drafting_of
@@ -123,11 +124,10 @@ def run_settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSetti
         model=model,
         review="all" if order.review == "all" else msgspec.UNSET,
         drafting=drafting_of(order) if drafts else msgspec.UNSET,
+        loop=LOOP,
     )
 
 
-def _fitting_regime(dataset: DataSet) -> str:
-    return "denotation" if dataset.golds else "execution"
 def _at_hand(order: Order) -> tuple[str, str]:
     """The model's name, which can be one, and the folder of the templates, which are there."""
     from core.models.choosing import check_name
@@ -141,6 +141,8 @@ def _at_hand(order: Order) -> tuple[str, str]:
     return model, str(Path(folder).resolve()) if folder else ""
 
 
+def _fitting_regime(dataset: DataSet) -> str:
+    return "denotation" if dataset.golds else "execution"
 
 
 def _all_have_gold(dataset: DataSet) -> None:

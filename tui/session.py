@@ -28,6 +28,7 @@ from core.question import Question
 from core.repair.equipment import Equipment
 from core.repair.experience import Experience
 from core.repair.strategy import Strategy
+from core.repair.version import LOOP
 from core.run.control import Control
 from core.run.engine import Run
 from core.run.events import AnyEvent, EpisodeOutcome, RunSettings
@@ -130,6 +131,7 @@ async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Sessi
     check_meaning(path, name, order)
     with closing(Store.open(path)) as store:
         state = store.resume_state(run_to_go_on_with(store, name, order))
+        same_loop(state.run, state.settings)
         again = msgspec.structs.replace(
             order,
             stream=state.settings.dataset,
@@ -159,6 +161,17 @@ def same_model(then: ModelDescription, now: ModelDescription) -> None:
         raise AnotherModel(
             f"The run was made with {then.engine} {then.name}; {now.engine} {now.name} is not it.",
             "Start that model again, or begin a new run.",
+        )
+
+
+def same_loop(run: str, then: RunSettings) -> None:
+    """Raises MeritoError where a run would go on with other rules of repair than it began with."""
+    if then.loop != LOOP:
+        began = "an older Merito" if then.loop is msgspec.UNSET else f"version {then.loop}"
+        raise MeritoError(
+            f"The run {run} was begun with the repair loop of {began}; this is version {LOOP}, so its"
+            " figures would be of two programs.",
+            "Begin a new run.",
         )
 
 

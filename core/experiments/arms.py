@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from core.experiments.metrics import Result, RunMetrics, accuracy, served_by_memory
 from core.experiments.statistics import (
@@ -122,6 +123,11 @@ def arm_of(label: str, run: RunMetrics, golds: Golds) -> Arm:
     return Arm(label=label, runs=(run,), served=_served((run,), golds))
 
 
+def loop_words(run: RunMetrics) -> str:
+    """The version of the repair loop."""
+    return "not told" if run.settings.loop is UNSET else str(run.settings.loop)
+
+
 DISTINGUISHING: tuple[tuple[str, Callable[[RunMetrics], Any]], ...] = (
     ("layout", lambda run: run.settings.layout),
     ("model", lambda run: run.model.name),
@@ -131,6 +137,7 @@ DISTINGUISHING: tuple[tuple[str, Callable[[RunMetrics], Any]], ...] = (
     ("regime", lambda run: run.settings.regime),
     ("memory", lambda run: run.settings.memory),
     ("seed", lambda run: run.settings.seed),
+    ("loop", loop_words),
     ("run", lambda run: run.run),
 )
 """What else a label says, where a strategy has several arms that differ in it."""

@@ -9,7 +9,7 @@ import msgspec
 
 from core.experiments import tables
 from core.experiments.along import cost_of, curve_table
-from core.experiments.arms import Arm, Golds, arms_of
+from core.experiments.arms import Arm, Golds, arms_of, loop_words
 from core.experiments.design import order_words
 from core.experiments.listings import dataset_name, jobs_words, listings_of, without_folders
 from core.experiments.metrics import Result, RunMetrics, accuracy_along
@@ -161,6 +161,7 @@ def _facts(runs: Sequence[RunMetrics]) -> list[tuple[str, str]]:
         ("judged by", each([f"{run.settings.regime}, {run.settings.protocol}" for run in runs])),
         ("SQLite", each([run.versions.get("sqlite", "?") for run in runs])),
         ("merito", each([run.versions.get("merito", "?") for run in runs])),
+        ("repair loop", each([loop_words(run) for run in runs])),
     ]
 
 

@@ -96,6 +96,9 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     drafting: Drafting | msgspec.UnsetType = msgspec.UNSET
     """Unset, and not stored: the first SQL is the greedy answer."""
 
+    loop: int | msgspec.UnsetType = msgspec.UNSET
+    """Version of the repair loop (`core.repair.version`). Unset: from before it was kept."""
+
     @property
     def holds(self) -> bool:
         """Whether confirmed entries wait for a review."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from core.repair.version import LOOP
 from core.run.events import AnyEvent, RunEnded
 from stores.store import Store
 from tests.core.run.stage import RIGHT, wrapped
@@ -85,6 +86,19 @@ async def test_in_json_it_is_said_aside(tmp_path: Path, capsys: pytest.CaptureFi
     assert code == 0
     assert out.startswith('{"event":"run_resumed"')
     assert err.startswith(f"The run {INTERRUPTED} was left unfinished")
+
+
+@pytest.mark.parametrize(("loop", "began"), [(msgspec.UNSET, "an older Merito"), (1, "version 1")])
+def test_a_run_does_not_go_on_with_other_rules_of_repair(
+    loop: object, began: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "s.sqlite"
+    _keep(store, _unfinished(2), INTERRUPTED, 100.0, loop=loop)
+    assert run(["run", "--resume", "--plain", "--store", str(store)]) == 1
+    assert capsys.readouterr().err == (
+        f"merito: The run {INTERRUPTED} was begun with the repair loop of {began}; this is version"
+        f" {LOOP}, so its figures would be of two programs. Begin a new run.\n"
+    )
 
 
 def test_where_there_is_no_store_yet_one_line_says_how_to_start(

@@ -58,6 +58,7 @@ def test_a_wider_experiment_keeps_the_cells_it_had() -> None:
 OTHER: dict[str, dict[str, Any]] = {
     "budget": {"common": settings(budget=4)},
     "seed": {"common": settings(seed=1)},
+    "repair loop": {"common": settings(loop=2)},
     "layout": {"layout": "conversation"},
     "model": {"model": ModelDescription(engine="scripted", name="other", context_tokens=8192)},
     "prompts": {"prompts": "p2"},

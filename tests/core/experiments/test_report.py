@@ -68,6 +68,12 @@ def test_labels_say_only_what_tells_arms_apart() -> None:
     ]
 
 
+def test_runs_of_another_repair_loop_are_another_arm() -> None:
+    runs = [ran("merit", STRONG), ran("merit", WEAK, order=1, loop=2)]
+    assert [arm.label for arm in arms_of(runs, {})] == ["merit, loop not told", "merit, loop 2"]
+    assert dict(report_of(runs, title="t").facts)["repair loop"] == "not told, 2"
+
+
 def test_a_repeated_run_is_an_arm_of_its_own() -> None:
     again = metrics_of(run_events(12, run="again", plans=WEAK, run_settings=settings(order_seed=0)))
     first, second = arms_of([ran("merit", STRONG), again], {})

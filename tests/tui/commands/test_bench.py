@@ -103,6 +103,22 @@ async def test_a_wider_study_asks_only_for_what_is_new(
     assert "4 of 6 runs are finished" in out
 
 
+async def test_another_repair_loop_is_another_experiment_that_shares_its_answers(
+    stream: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids, asked = [], []
+    async with served() as (server, model):
+        for loop in (1, 2):
+            monkeypatch.setattr("tui.order.LOOP", loop)
+            memoryless = ("--strategies", "none,iterative")
+            code, out, err = await told(capsys, *words(stream, model, "s.sqlite", *memoryless))
+            assert (code, err) == (0, "")
+            ids += re.findall(r"^Experiment (\w+):.*; 0 of 4 runs", out, re.MULTILINE)
+            asked.append(len(server.chats))
+    assert asked[0] == asked[1], "the prompts were the same, so their answers are shared"
+    assert len(set(ids)) == 2
+
+
 async def test_neither_the_sequence_of_cells_nor_what_is_under_way_at_once_changes_anything(
     stream: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
