@@ -11,6 +11,7 @@ from stores.backups import copy_checked
 from stores.errors import StoreTrouble, in_words
 from stores.opening import beside, connect, sync_folder, version
 from stores.projections import replay_all
+from stores.transactions import immediate
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -65,16 +66,10 @@ def migrate(conn: sqlite3.Connection, path: Path, found: int) -> Path | None:
 
 def _step_up(conn: sqlite3.Connection, found: int) -> None:
     db = database(conn)
-    conn.execute("BEGIN IMMEDIATE")
-    try:
+    with immediate(conn):
         conn.execute("PRAGMA defer_foreign_keys = 1")
         for step in schema.MIGRATIONS[found:]:
             step(db)
         replay_all(conn)
         conn.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
         conn.execute(f"PRAGMA user_version = {version()}")
-        conn.execute("COMMIT")
-    except BaseException:
-        if conn.in_transaction:
-            conn.execute("ROLLBACK")
-        raise

@@ -18,6 +18,7 @@ from stores.errors import StoreConflict, StoreTrouble, in_words
 from stores.journal import LIBRARY, StoredEvent, decode, encode, kind
 from stores.opening import Turn, connect, is_claimed, version
 from stores.projections import project
+from stores.transactions import give_up, immediate
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -191,7 +192,7 @@ class Ledger:
             try:
                 yield
             finally:
-                _give_up(self._conn)
+                give_up(self._conn)
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -202,13 +203,8 @@ class Ledger:
                 self.notice or "Open it for writing to change it.",
             )
         with self._guard, self._turn.taken(), in_words(self.path), self._writing_connection() as conn:
-            conn.execute("BEGIN IMMEDIATE")
-            try:
+            with immediate(conn):
                 yield conn
-                conn.execute("COMMIT")
-            except BaseException:
-                _give_up(conn)
-                raise
 
     @contextmanager
     def _writing_connection(self) -> Iterator[sqlite3.Connection]:
@@ -226,12 +222,6 @@ class Ledger:
             conn.execute("PRAGMA synchronous = FULL")
             self._wrote = True
             yield conn
-
-
-def _give_up(conn: sqlite3.Connection) -> None:
-    """Roll back, unless SQLite has done so by itself."""
-    if conn.in_transaction:
-        conn.execute("ROLLBACK")
 
 
 def as_stored(event: E) -> tuple[E, str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,6 +23,7 @@ from core.selection.grouped import Candidates
 from core.selection.selection import Selection
 from core.selection.specification import SpecificationMemory
 from stores.errors import StoreTrouble, in_words
+from stores.transactions import immediate
 
 APPLICATION_ID = 0x4D525350
 VERSION = 2
@@ -129,7 +129,7 @@ class Specs:
         """Add memories, all or none; those that are there already stay as they are. Returns how
         many were new; they are durable then."""
         rows = [(each.id, each.source_key, msgspec.json.encode(each)) for each in memories]
-        with in_words(self.path, "file of specifications"), self._transaction():
+        with in_words(self.path, "file of specifications"), immediate(self._connection):
             before = self._count()
             self._connection.executemany("INSERT OR IGNORE INTO specification VALUES (?, ?, ?)", rows)
             return self._count() - before
@@ -176,7 +176,7 @@ class Specs:
             (e.pool, e.question.id, e.selection.method, e.place, e.at, msgspec.json.encode(e))
             for e in kept
         ]
-        with in_words(self.path, "file of specifications"), self._transaction():
+        with in_words(self.path, "file of specifications"), immediate(self._connection):
             self._connection.executemany(
                 "INSERT OR REPLACE INTO selection VALUES (?, ?, ?, ?, ?, ?)", rows
             )
@@ -234,13 +234,13 @@ class Specs:
         self._has_selections = version >= VERSION
         if version < VERSION and not self._read_only:
             self._has_selections = True
-            with self._transaction():
+            with immediate(self._connection):
                 self._make(_SELECTIONS)
                 execute(f"PRAGMA user_version = {VERSION}")
 
     def _found(self) -> None:
         """Make the tables, unless another process has just done so."""
-        with self._transaction():
+        with immediate(self._connection):
             if not self._connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
                 self._make(_TABLES)
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -249,16 +249,6 @@ class Specs:
     def _make(self, tables: str) -> None:
         for statement in filter(str.strip, tables.split(";")):
             self._connection.execute(statement)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
 
 
 def _folder_of(path: Path) -> None:
