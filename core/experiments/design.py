@@ -44,7 +44,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     """What is compared with what, and on what."""
 
     common: RunSettings
-    """Settings of every cell; those of one cell are ignored."""
+    """Settings of every cell, every choice made; those of one cell alone count for nothing."""
     layout: str | None
     """The layout asked for; None leaves it to each strategy."""
     model: ModelDescription
@@ -68,6 +68,17 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         golds = [self.golds.get(question.id) for question in self.questions]
         parts = [common, self.layout, self.model.fingerprint, self.prompts, self.questions, golds]
         return f"x{_digest(parts, 8)}"
+
+    def settings(self, cell: Cell) -> RunSettings:
+        """The settings of one cell: the common ones, so that what changes beside the store while the
+        experiment goes on changes no cell."""
+        return msgspec.structs.replace(
+            self.common,
+            strategy=cell.strategy.name,
+            strategy_fields=msgspec.to_builtins(cell.strategy),
+            layout=self.layout or cell.strategy.layout,
+            order_seed=cell.order,
+        )
 
     def cells(self) -> tuple[Cell, ...]:
         """Every strategy on the first order, then on the next: what is stopped half-way can compare

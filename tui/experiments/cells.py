@@ -25,6 +25,7 @@ from stores.store import Store
 from tui import settings
 from tui.engines import Engines, engines
 from tui.order import Order, run_settings
+from tui.selection.drafts import WITH_MEMORIES, WITHOUT
 from tui.session import assembled, same_model
 
 
@@ -52,14 +53,11 @@ class Study:
         record = self.records().get(cell.run)
         if record is not None and record.finished:
             return
-        begun, progress = time.time(), Progress()
+        begun, progress, wanted = time.time(), Progress(), self.experiment.settings(cell)
         if record is not None:
             state = self.store.resume_state(cell.run)
             same_model(state.model, self.experiment.model)
-            begun, progress = record.started, state.progress
-        order = msgspec.structs.replace(
-            self._order, strategy=cell.strategy.name, order_seed=cell.order, questions=cell.questions
-        )
+            begun, progress, wanted = record.started, state.progress, state.settings
         dataset = DataSet(
             name=self._dataset.name,
             protocol=self._dataset.protocol,
@@ -69,10 +67,9 @@ class Study:
             problems=self._dataset.problems,
             left_out=self._dataset.left_out,
         )
-        wanted = run_settings(order, dataset, cell.strategy)
         async with assembled(
             self.ready,
-            order,
+            self._order,
             dataset,
             cell.strategy,
             wanted,
@@ -118,7 +115,26 @@ async def study(
             strategies=_once(rows),
             orders=tuple(dict.fromkeys(orders)),
         )
+        if order.selector is None:
+            experiment = _as_begun(experiment, store)
         yield Study(experiment, order, dataset, store, ready)
+
+
+def _as_begun(experiment: Experiment, store: Store) -> Experiment:
+    """The experiment as the store has it. Where nobody says how candidates are chosen from, that
+    follows from whether there are memories, and there may be some only since it was begun."""
+    drafting = experiment.common.drafting
+    if isinstance(drafting, msgspec.UnsetType):
+        return experiment
+    begun = {record.id.partition("-")[0] for record in store.runs()}
+    for method in (WITHOUT, WITH_MEMORIES):
+        common = msgspec.structs.replace(
+            experiment.common, drafting=msgspec.structs.replace(drafting, method=method)
+        )
+        other = msgspec.structs.replace(experiment, common=common)
+        if other.id in begun:
+            return other
+    return experiment
 
 
 def _once(rows: Sequence[Strategy]) -> tuple[Strategy, ...]:

@@ -13,6 +13,7 @@ from core.experiments.design import Experiment, Pace, sample, unfinished
 from core.models.chat import ModelDescription
 from core.question import Stream
 from core.repair.strategy import strategy_named
+from core.run.events import Drafting
 from tests.streams import MODEL, question, settings
 
 QUESTIONS = tuple(question(n) for n in range(9))
@@ -41,6 +42,18 @@ def test_cells_are_every_strategy_in_every_order_of_the_same_questions() -> None
     assert all(set(cell.questions) == set(QUESTIONS) for cell in cells)
     assert cells[0].questions == cells[1].questions != cells[2].questions
     assert len({cell.run for cell in cells}) == 4
+
+
+def test_cells_have_the_experiments_settings_but_for_strategy_order_and_layout() -> None:
+    drafting = Drafting(method="majority")
+    made = experiment(common=settings(drafting=drafting, limit=9))
+    none, merit, *_ = (made.settings(cell) for cell in made.cells())
+    assert (none.strategy, none.order_seed, none.layout) == ("none", 0, strategy_named("none").layout)
+    assert merit.strategy_fields == msgspec.to_builtins(strategy_named("merit"))
+    assert none.drafting == merit.drafting == drafting
+    assert (none.limit, none.budget) == (9, made.common.budget)
+    asked = experiment(layout="conversation")
+    assert {asked.settings(cell).layout for cell in asked.cells()} == {"conversation"}
 
 
 def test_the_same_settings_name_the_same_runs() -> None:

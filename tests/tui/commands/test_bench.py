@@ -19,9 +19,11 @@ from typing import Any
 import pytest
 
 from core.run.events import EpisodeEnded
+from stores.specs import Specs, specs_path
 from stores.store import Store
 from tests.core.models.server import FakeServer
-from tests.core.run.stage import BROKEN, WRONG
+from tests.core.run.stage import BROKEN, RIGHT, WRONG, wrapped
+from tests.core.selection.test_retrieval import memory
 from tests.scripted import ScriptedModel
 from tests.tui.experiments.harbour_study import (
     STRATEGIES,
@@ -117,6 +119,31 @@ async def test_another_repair_loop_is_another_experiment_that_shares_its_answers
             asked.append(len(server.chats))
     assert asked[0] == asked[1], "the prompts were the same, so their answers are shared"
     assert len(set(ids)) == 2
+
+
+async def test_memories_that_come_while_an_experiment_runs_change_nothing_in_it(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = stream.parent / "s.sqlite"
+
+    def remembering(messages: Any, sampling: Any) -> str:
+        with contextlib.closing(Specs(specs_path(store))) as specs:
+            if not specs.ids():
+                specs.keep([memory("m", "Which boats are small?", "harbour")])
+        return wrapped(RIGHT)
+
+    wanted = ("--regime", "consensus", "--orders", "0", "--limit", 2, "--strategies", "none,iterative")
+    async with served(remembering) as (server, model):
+        code, out, err = await told(capsys, *words(stream, model, store.name, *wanted))
+        assert (code, err) == (0, "")
+        asked = len(server.chats)
+        _, again, _ = await told(capsys, *words(stream, model, store.name, *wanted))
+        assert len(server.chats) == asked
+    assert "2 of 2 runs are finished" in again
+    assert re.findall(r"Experiment x\w+", out)[0] == re.findall(r"Experiment x\w+", again)[0]
+    with Store.open(store, mode="read") as opened:
+        made = [standing.settings for standing in opened.standings()]
+    assert [each.drafting.method for each in made] == ["map-sql-no-memory"] * 2  # type: ignore[union-attr]
 
 
 async def test_neither_the_sequence_of_cells_nor_what_is_under_way_at_once_changes_anything(
