@@ -15,6 +15,10 @@ _SUFFIXES = (".sqlite", ".db")
 _NESTED = ("", "database", "dev_databases")
 """Folders under the root that hold one folder a database: plain, Spider's, BIRD's."""
 _NAMES_SHOWN = 5
+_APPLICATION_ID = 68
+"""Where SQLite's header has it."""
+_OWN = b"MRS"
+"""How the application id of a store and of a file of specifications begins."""
 _LONGEST_ID = 200
 """File systems refuse names much longer, and not by saying that there is no such file."""
 
@@ -131,7 +135,7 @@ class DatabaseFolder:
         if found is None:
             shown = db_id[:_LONGEST_ID]
             raise UsageMistake(
-                f"There is no database {shown!r} under {self.root}.", self._nearest(shown)
+                f"There is no database {shown!r} under {self.root}.", self.others_than(shown)
             )
         return found
 
@@ -169,15 +173,26 @@ class DatabaseFolder:
             if entry.suffix in _SUFFIXES and entry.is_file():
                 yield entry.stem
 
-    def _nearest(self, db_id: str) -> str:
-        names = self.names()
+    def others_than(self, db_id: str) -> str:
+        """What to say to somebody who asked for a database that is not here: the nearest ids, or the
+        first. Files that are no databases are none of them."""
+        names = [name for name in self.names() if _is_users_database(self.path(name))]
         if not names:
             return "It holds no database: expected ID/ID.sqlite, database/ID/ID.sqlite or ID.sqlite."
-        near = difflib.get_close_matches(db_id, names, n=3, cutoff=0.5)
+        near = difflib.get_close_matches(db_id[:_LONGEST_ID], names, n=3, cutoff=0.5)
         if near:
             return f"Did you mean {', '.join(near)}?"
         more = ", ..." if len(names) > _NAMES_SHOWN else ""
         return f"There are: {', '.join(names[:_NAMES_SHOWN])}{more}."
+
+
+def _is_users_database(path: Path) -> bool:
+    """Whether a file begins as a database does, and is none of Merito's own."""
+    try:
+        header = opening.read_header(str(path))
+    except OSError:
+        return False
+    return header.startswith(opening.HEADER) and not header[_APPLICATION_ID:].startswith(_OWN)
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -50,7 +50,8 @@ class ResultTable(msgspec.Struct, frozen=True, kw_only=True):
     row_count: int = 0
     """Rows that the execution returned, of which `rows` holds the first."""
     digest: str = ""
-    """Stands for the complete rows in their order: equal results have equal digests."""
+    """Stands for the complete rows in their order: equal results have equal digests. Empty where the
+    rows were cut: what lies beyond may differ."""
     truncated: bool = False
     error: str = ""
     seconds: float = 0.0
@@ -110,7 +111,7 @@ def clipped(
         columns=tuple(_shortened(printable(name[: cell + 1]), cell) for name in execution.columns),
         rows=_fitting(execution.rows[:rows], cell, characters),
         row_count=len(execution.rows),
-        digest=rows_digest(execution),
+        digest="" if execution.truncated else rows_digest(execution),
         truncated=execution.truncated,
         error=_shortened(printable(execution.error[: _MESSAGE_CHARACTERS + 1]), _MESSAGE_CHARACTERS),
         seconds=execution.seconds,

@@ -7,6 +7,8 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import nullcontext
 
+import msgspec
+
 from core.feedback.verdict import FailureType
 from core.memory.texts import RetrievalQuery
 from core.models.chat import Answer, Sampling
@@ -57,6 +59,8 @@ class Episode:
                 yield event
         if not history.attempts:
             await self.equipment.control.checkpoint()
+            if self.equipment.control.skipped(history.position):
+                return
             async for event in self._keep(self._initial()):
                 yield event
         while not self.over:
@@ -91,11 +95,12 @@ class Episode:
         return spent and not self._reflection_is_due and not history.last.correction
 
     async def ending(self, note: str = "") -> EpisodeEnded:
-        """The event that makes the episode final."""
+        """The event that makes the episode final. With a `note`, what keeps it from going on, it
+        teaches nothing: its last transition is none that K repairs ended in."""
         history = self.history
         outcome = self._outcome()
         memory = None
-        if self._teaches(outcome):
+        if not note and self._teaches(outcome):
             memory = entry_of(self.equipment, history)
             if memory is not None:
                 memory = await self.equipment.experience.encoded(memory)
@@ -110,8 +115,10 @@ class Episode:
         )
 
     def _teaches(self, outcome: EpisodeOutcome) -> bool:
-        policy = self.equipment.strategy.retrieval
-        if policy is None:
+        policy, history = self.equipment.strategy.retrieval, self.history
+        if policy is None or self.equipment.control.skipped(history.position):
+            return False
+        if history.by_hand and not history.solved:  # A person's slip is no direction of the model's.
             return False
         if outcome is EpisodeOutcome.RIGHT_AT_ONCE:
             return policy.examples > 0
@@ -123,8 +130,7 @@ class Episode:
         if history.solved and history.repairs == 0:
             return EpisodeOutcome.RIGHT_AT_ONCE
         if history.solved:
-            by_hand = bool(history.attempts[-2].correction)
-            return EpisodeOutcome.CORRECTED if by_hand else EpisodeOutcome.REPAIRED
+            return EpisodeOutcome.CORRECTED if history.by_hand else EpisodeOutcome.REPAIRED
         skipped = self.equipment.control.skipped(history.position)
         if skipped or (history.attempts and history.last.skipped):
             return EpisodeOutcome.SKIPPED
@@ -138,8 +144,10 @@ class Episode:
     async def _initial(self) -> AsyncGenerator[AnyEvent, None]:
         prompt = prompting.initial(self.equipment, self.history.question)
         key = prediction_key(self.equipment.described, prompt, GREEDY)
-        # To the end of the attempt: the answer is stored together with its judgement.
-        async with self.equipment.jobs.first(key):
+        # To the end of the attempt: the answer is stored together with its judgement. Not where a
+        # person judges: who asks the same again would wait for them, and they for the floor.
+        first = nullcontext() if self.equipment.regime.asks else self.equipment.jobs.first(key)
+        async with first:
             async for event in self._first(prompt, key):
                 yield event
 
@@ -166,6 +174,8 @@ class Episode:
             return
         policy = strategy.recalls(history.drafts + 1)
         if policy is not None:
+            if policy.random_same_type:
+                policy = msgspec.structs.replace(policy, random_seed=equipment.settings.seed)
             question, last = history.question, history.last
             recalled = await equipment.experience.recall(
                 RetrievalQuery(

@@ -112,6 +112,11 @@ class History:
         return sum(each.attempt not in self.mended for each in self.attempts[1:])
 
     @property
+    def by_hand(self) -> bool:
+        """Whether the newest attempt is a person's own."""
+        return len(self.attempts) > 1 and bool(self.attempts[-2].correction)
+
+    @property
     def solved(self) -> bool:
         """Whether the newest attempt was called correct."""
         return bool(self.attempts) and self.last.status is Status.CORRECT

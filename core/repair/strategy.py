@@ -70,8 +70,10 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
 
     def recalls(self, number: int) -> RetrievalPolicy | None:
         """What the model's repair of this number takes from memory; None: nothing."""
-        if self.retrieval is None or self.asks == "revise":
-            return self.retrieval
+        if self.retrieval is None:
+            return None
+        if self.asks == "revise":  # Its prompt has no place for examples.
+            return msgspec.structs.replace(self.retrieval, examples=0)
         draft = self.draft(number)
         policy = self.retrieval
         if not draft.lessons:
@@ -130,7 +132,10 @@ MERITO = Strategy(
 def _drafts_but(name: str, about: str, **changes: bool) -> Strategy:
     """merito with drafts that are told something less."""
     told = tuple(msgspec.structs.replace(draft, **changes) for draft in MERITO.drafts)
-    return _but(MERITO, name, about, drafts=told)
+    policy = MERITO.retrieval
+    if policy is not None and not any(draft.examples for draft in told):
+        policy = msgspec.structs.replace(policy, examples=0)
+    return _but(MERITO, name, about, drafts=told, retrieval=policy)
 
 
 STRATEGIES: dict[str, Strategy] = {

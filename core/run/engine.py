@@ -218,7 +218,7 @@ class Run:
             yield self._broken(history, str(broken))
         except ModelTrouble as trouble:
             if trouble.concerns_prompt:
-                yield await episode.ending(note=str(trouble))
+                yield await episode.ending(note=str(trouble))  # It teaches nothing, so nothing fails.
                 return
             yield self._stumbled(history, trouble)
             if not self.waits_for_model:

@@ -48,12 +48,30 @@ class Failed:
         self._nearest: dict[tuple[str, tuple[str, ...]], list[tuple[Table, str]]] = {}
         self.message = execution.error
         self.ran = execution.outcome is Outcome.OK
-        self.found_nothing = self.ran and _holds_nothing(execution)
+        self._rows = execution.rows
 
     @cached_property
     def tree(self) -> exp.Query | None:
         """The syntax tree, never changed here; None where the parser cannot read the text."""
         return shared_tree(self.sql)
+
+    @cached_property
+    def found_nothing(self) -> bool:
+        """Whether it returned no rows, or the one row that aggregates make of no rows."""
+        if not self.ran or not self._rows:
+            return self.ran
+        empty = len(self._rows) == 1 and all(value in (None, 0) for value in self._rows[0])
+        return empty and self._aggregates
+
+    @property
+    def _aggregates(self) -> bool:
+        """Whether all that is selected sums up all rows."""
+        from sqlglot import exp
+
+        tree = self.tree
+        if not isinstance(tree, exp.Select) or tree.args.get("group"):
+            return False
+        return all(each.find(exp.AggFunc) for each in tree.expressions)
 
     @cached_property
     def _scopes(self) -> dict[int, Scope]:
@@ -156,12 +174,6 @@ class Failed:
             else not source.columns or fold(column.name) in source.columns
             for source in self.sources
         )
-
-
-def _holds_nothing(execution: Execution) -> bool:
-    """No rows, or the one row that aggregates make of no rows."""
-    rows = execution.rows
-    return not rows or (len(rows) == 1 and all(value in (None, 0) for value in rows[0]))
 
 
 def _number(text: str) -> float | None:

@@ -92,9 +92,12 @@ def _phrases(question: str) -> Iterator[str]:
 
 
 def _search(places: list[tuple[Table, Column]], phrases: list[str]) -> str:
-    wanted = ", ".join(literal(phrase) for phrase in phrases)
-    return " UNION ALL ".join(
+    """The phrases stand there once: each column's copy of them would pass the length of a statement."""
+    wanted = ", ".join(f"({literal(phrase)})" for phrase in phrases)
+    searches = " UNION ALL ".join(
         f"SELECT {number}, v FROM (SELECT DISTINCT v FROM (SELECT {quoted_name(column.name)} AS v"
-        f" FROM {quoted_name(table.name)} LIMIT {SCANNED_ROWS}) WHERE v COLLATE NOCASE IN ({wanted}))"
+        f" FROM {quoted_name(table.name)} LIMIT {SCANNED_ROWS})"
+        " WHERE v COLLATE NOCASE IN (SELECT phrase FROM wanted))"
         for number, (table, column) in enumerate(places)
     )
+    return f"WITH wanted (phrase) AS (VALUES {wanted}) {searches}"

@@ -110,9 +110,10 @@ def _whereabouts(failed: Failed, asked_of: tuple[Table, ...], qualifier: str, co
     if owners:
         name = shown(_spelled(owners[0], column))
         having = f"{name} is in: {listed((shown(owner.name) for owner in owners), MOST_OWNERS)}."
-        if real in owners:
+        lacking = tuple(place for place in places if place not in owners)
+        if real in owners or not lacking:
             return "unknown-column", having
-        return "unknown-column", f"{_missing(places, name)}; {having}{_resembling(places, column)}"
+        return "unknown-column", f"{_missing(lacking, name)}; {having}{_resembling(lacking, column)}"
     near = failed.nearest_columns(column, places)
     if near:
         names = listed(shown(table.name, name) for table, name in near)
@@ -206,9 +207,17 @@ def ambiguous_column(failed: Failed) -> Iterator[Fact]:
     if found is None:
         return
     column = found["name"].rpartition(".")[2].strip("\"'`")
-    owners = [table for table in failed.tables if table.column(column)]
-    owners = owners or list(failed.schema.tables_with(column))
-    forms = listed(shown(table.name, _spelled(table, column)) for table in owners)
+    having = [(each.called, each.table) for each in failed.sources if each.table]
+    having = [(called, table) for called, table in having if table.column(column)]
+    names = {table.name for _, table in having}
+    if len(names) == 1:
+        forms = listed(shown(called, _spelled(table, column)) for called, table in having)
+        twice = f"{shown(column)} is in {shown(*names)} more than once; write which: {forms}."
+        yield "ambiguous-column", twice
+        return
+    having = [(table.name, table) for _, table in having]
+    having = having or [(table.name, table) for table in failed.schema.tables_with(column)]
+    forms = listed(shown(called, _spelled(table, column)) for called, table in having)
     yield "ambiguous-column", f"{shown(column)} is in more than one table; write which: {forms}."
 
 

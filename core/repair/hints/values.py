@@ -138,7 +138,7 @@ async def _other_kind(comparison: Comparison, look_up: Lookup) -> AsyncIterator[
             yield misfit
         return
     texts = [each for each in held if isinstance(each, str) and each.strip()]
-    if not texts:
+    if not texts or any(isinstance(each, int | float) for each in held):
         return
     if not any(_NUMBER.match(each) for each in texts):
         yield "type", f"{_place(comparison)} holds texts such as {_list(texts[:3])}, not numbers."
@@ -185,7 +185,10 @@ async def _elsewhere(value: str, comparison: Comparison, failed: Failed, look_up
     own = {table.name for table in failed.tables}
     tables = sorted(failed.schema.tables, key=lambda table: table.name not in own)
     found = await places_of_value(tables, value, look_up, but=_names(comparison))
-    return [shown(table.name, name) for table, name, _ in found[:3]]
+    return [
+        shown(table.name, name) + (f" as {written(stored)}" if stored != value else "")
+        for table, name, stored in found[:3]
+    ]
 
 
 async def places_of_value(
@@ -238,14 +241,18 @@ def like_stored(value: str, held: Sequence[str], least: float) -> list[str]:
     spaces and punctuation; best first."""
     from rapidfuzz import fuzz, process
 
+    wanted = _bare(value)
+    if not wanted:
+        return []  # Signs alone: one is not like another.
     ranked = process.extract(
-        _bare(value), [_bare(each) for each in held], scorer=fuzz.ratio, score_cutoff=least, limit=3
+        wanted, [_bare(each) for each in held], scorer=fuzz.ratio, score_cutoff=least, limit=3
     )
     return [held[index] for _, _, index in ranked]
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text).casefold()
+    """The letters and digits, and what parts two digits: 1.5 is not 15."""
+    return re.sub(r"(?<!\d)[\W_]+|[\W_]+(?!\d)", "", text).casefold()
 
 
 def _shape(text: str) -> str:

@@ -35,7 +35,9 @@ def _negations(scope: Joining) -> Iterator[str]:
             continue
         owner = scope.owner(column)
         path = scope.schema.join_path(table.name, owner.name) if owner else None
-        key = _key_used(scope, table, path[0].table) if path else None
+        # Only rows that refer to the table are many: what it refers to itself is one.
+        refers = path and fold(path[0].to_table) == fold(table.name)
+        key = _key_used(scope, table, path[0].table) if path and refers else None
         if owner and key:
             node.replace(_not_among(scope, called, key, owner, node))
             yield f"no {shown(owner.name, column.name)} may be {constant.sql()}"
@@ -71,5 +73,10 @@ def _not_among(
     rows.where(
         exp.EQ(this=column_of(place, node.this.name), expression=node.expression.copy()), copy=False
     )
+    referring = many.column(key.columns[0])
+    if referring and not referring.not_null:
+        # Nothing is 'not among' rows of which one is NULL.
+        known = exp.Not(this=exp.Is(this=column_of(many.name, key.columns[0]), expression=exp.null()))
+        rows.where(known, copy=False)
     there = column_of(called, key.to_columns[0])
     return exp.Not(this=exp.In(this=there, query=exp.Subquery(this=rows)))

@@ -97,7 +97,7 @@ CASES: dict[str, tuple[str, str, str]] = {
     "USING a column that one side has": (
         "SELECT * FROM stadium JOIN concert USING (place)",
         "unknown-column",
-        "There is no column stadium.place or concert.place; place is in: concert.",
+        "There is no column stadium.place; place is in: concert.",
     ),
     "a misspelt table": (
         "SELECT * FROM singers",
@@ -223,7 +223,7 @@ CASES: dict[str, tuple[str, str, str]] = {
     "a value of another column": (
         "SELECT age FROM singer WHERE name = 'france'",
         "value-elsewhere",
-        "'france' is not in singer.Name but in singer.Country.",
+        "'france' is not in singer.Name but in singer.Country as 'France'.",
     ),
     "values that do not meet": (
         "SELECT 1 FROM singer WHERE country = 'France' AND name = 'Bo'",

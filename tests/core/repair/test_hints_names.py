@@ -20,6 +20,7 @@ def tells(hints: tuple[Hint, ...], mutant: Mutant) -> bool:
     forms = [
         rf"(?<![\w.]){owner}\.{name}(?!\w)",
         rf"(?<!\w){name} is (?:in|a column of): [^.]*(?<!\w){owner}(?!\w)",
+        rf"(?<!\w){name} is in {owner} more than once",
     ]
     if not mutant.name:
         forms = [rf"(?:nearest are|there are): [^.]*(?<!\w){owner}(?!\w)"]

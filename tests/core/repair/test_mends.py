@@ -131,12 +131,13 @@ CASES: dict[str, tuple[str, str]] = {
         "SELECT T1.name FROM student AS T1 LEFT JOIN has_pet AS T2 ON T1.id = T2.student"
         " JOIN pet AS T3 ON T2.pet = T3.id WHERE T3.kind <> 'cat'",
         "SELECT T1.name FROM student AS T1 WHERE NOT T1.id IN (SELECT has_pet.student FROM has_pet"
-        " JOIN pet ON has_pet.pet = pet.id WHERE pet.kind = 'cat')",
+        " JOIN pet ON has_pet.pet = pet.id WHERE pet.kind = 'cat' AND NOT has_pet.student IS NULL)",
     ),
     "not over rows that FROM does not name": (
         "SELECT name FROM student WHERE age > 20 AND kind != 'Cat'",
         "SELECT student.name FROM student WHERE student.age > 20 AND NOT student.id IN (SELECT"
-        " has_pet.student FROM has_pet JOIN pet ON has_pet.pet = pet.id WHERE pet.kind = 'cat')",
+        " has_pet.student FROM has_pet JOIN pet ON has_pet.pet = pet.id WHERE pet.kind = 'cat'"
+        " AND NOT has_pet.student IS NULL)",
     ),
     "values that two keys to one table stand for": (
         "SELECT km FROM route WHERE goal = 'lyon' AND start = 'paris'",
@@ -152,7 +153,7 @@ CASES: dict[str, tuple[str, str]] = {
     "not over the second of two keys": (
         "SELECT T1.name FROM town AS T1 JOIN route AS T2 ON T1.code = T2.goal WHERE T2.km <> 400",
         "SELECT T1.name FROM town AS T1 WHERE NOT T1.code IN"
-        " (SELECT route.goal FROM route WHERE route.km = 400)",
+        " (SELECT route.goal FROM route WHERE route.km = 400 AND NOT route.goal IS NULL)",
     ),
     "the beginning of a text with a slip": (
         "SELECT id FROM student WHERE city LIKE 'Parris%'",
