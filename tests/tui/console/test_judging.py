@@ -6,10 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from core.run.events import EpisodeOutcome
+from core.database.rows import Outcome, ResultTable
+from core.run.events import (
+    AnswerWritten,
+    AnyEvent,
+    EpisodeOutcome,
+    Hint,
+    JudgementAwaited,
+    PromptSent,
+    SqlExecuted,
+)
 from tests.core.run.stage import RIGHT
+from tests.streams import EventWriter, run_events
 from tests.tui.console.oracle import judged_console
-from tests.tui.console.stage import notices, on_screen, settled, sheet, until
+from tests.tui.console.stage import console, notices, on_screen, replaced, settled, sheet, until
 from tui.console.app import MeritoApp
 from tui.console.screens import correct, dialogs
 from tui.console.screens.correct import Correct
@@ -18,6 +28,7 @@ from tui.console.screens.run import RunScreen
 from tui.console.widgets import judgebar
 from tui.console.widgets.editor import SqlEditor
 from tui.console.widgets.judgebar import JudgeBar
+from tui.view.judging import ASKED
 
 
 @pytest.fixture(autouse=True)
@@ -243,6 +254,52 @@ async def test_on_a_small_terminal_the_answer_comes_into_view(tmp_path: Path) ->
         await until(pilot, lambda: screen.armed)
         await pilot.pause()
         assert "yes, learn from it" in on_screen(app)
+
+
+def asked_about(sql: str, hints: int) -> list[AnyEvent]:
+    """A run whose first question waits with its repair, which has eight rows."""
+    rows = tuple((f"row {n}", n) for n in range(8))
+    result = ResultTable(outcome=Outcome.OK, columns=("name", "n"), rows=rows, row_count=8, seconds=0.1)
+    made: list[AnyEvent] = []
+    for event in run_events(4, plans=[(EpisodeOutcome.REPAIRED, 2)]):
+        if isinstance(event, PromptSent):
+            told = tuple(Hint(attempt=0, kind="probe", text=f"hint {n}") for n in range(hints))
+            event = replaced(event, hints=told)
+        if isinstance(event, AnswerWritten):
+            event = replaced(event, sql=sql)
+        if isinstance(event, SqlExecuted):
+            event = replaced(event, sql=sql, result=result)
+        made.append(event)
+        if isinstance(event, SqlExecuted) and event.attempt == 1:
+            break
+    writer = EventWriter(seq=made[-1].seq, at=made[-1].at)
+    writer.add(JudgementAwaited, position=0, attempt=1)
+    return [*made, *writer.events]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=str)
+@pytest.mark.parametrize(
+    ("sql", "hints"),
+    [("SELECT name, n FROM boat", 0), ("SELECT name, n FROM boat", 8), ("SELECT\n" * 30 + "1", 3)],
+    ids=["short", "hints", "long"],
+)
+async def test_the_rows_that_are_judged_are_on_screen_and_the_key_to_all_of_them(
+    sql: str, hints: int, size: tuple[int, int]
+) -> None:
+    app = console(asked_about(sql, hints))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.screen_stack[0].query_one(JudgeBar).armed)
+        await settled(pilot)
+        assert ASKED in on_screen(app)
+        for n in range(5):
+            assert f"row {n}" in on_screen(app)
+        footer = on_screen(app).splitlines()[-1]
+        assert footer.strip().startswith("enter detail")
+        sheet_text = sheet(app, "episode")
+        assert sheet_text.index("row 4") < (sheet_text + "hint 0").rindex("hint 0")
+        await pilot.resize_terminal(size[0], size[1] - 2)
+        await settled(pilot)
+        assert "row 4" in on_screen(app), "also where the terminal gets smaller"
 
 
 async def test_nothing_to_judge_is_said(tmp_path: Path) -> None:

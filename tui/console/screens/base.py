@@ -91,6 +91,10 @@ class RoomScreen(Screen[None]):
         """Whether the key bar should offer an action right now."""
         return True
 
+    def rank(self, action: Action) -> int:
+        """Where an action stands in the key bar, the lowest first."""
+        return action.bar
+
     def key(self, action: str) -> str:
         """The key that does something, as it stands on a keyboard, for words on the screen."""
         return self.console_app.preferences.keys.shown(action)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.run.control import Control, Judgement
+from tui.console.actions import Action
+from tui.console.widgets.episode import Episode
 from tui.console.widgets.judgebar import JudgeBar
 from tui.view.judging import REMARK
 
@@ -87,7 +89,16 @@ class Judging(Base):
         waiting = list(self.session.view.waiting) if self.session.steerable else []
         asked = self.asked() if waiting else None
         others = [key[0] + 1 for key in waiting if key != asked]
-        self.query_one(JudgeBar).ask(asked, others, self._words_of(asked))
+        bar = self.query_one(JudgeBar)
+        if asked != bar.asked:
+            # The bar takes lines of the sheet's: what is judged stays in view.
+            self.query_one(Episode).hold(asked)
+        bar.ask(asked, others, self._words_of(asked))
+
+    def rank(self, action: Action) -> int:
+        """What shows the whole answer comes first while one is judged."""
+        judged = action.does == "detail" and self.query_one(JudgeBar).asked is not None
+        return 0 if judged else super().rank(action)
 
     def _words_of(self, asked: Key | None) -> str:
         episode = self.session.view.episode(asked[0]) if asked is not None else None

@@ -116,7 +116,7 @@ class RunScreen(Judging, WatchScreen):
         if action.name in _JUDGING:
             return self.session.steerable and self.asked() is not None
         if action.name == "run.next":
-            return self.session.steerable and len(self.session.view.waiting) > 0
+            return self.session.steerable and bool(set(self.session.view.waiting) - {self.asked()})
         if action.name in _STEERING:
             return self.session.steerable
         return super().offers(action)

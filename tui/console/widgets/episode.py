@@ -34,6 +34,7 @@ from tui.view.states import OUTCOMES, SIGNS, State
 from tui.view.summary import duration
 
 ROWS = 5
+CardPart = Callable[[EpisodeView, AttemptView, int], list[Line]]
 _STREAM_LINES = 14
 _CHANGES = 8
 
@@ -58,8 +59,16 @@ class Episode(Paper):
             chosen = attempt.number == selected
             before = episode.attempts[attempt.number - 1].version if attempt.number else 0
             version = (episode.began, attempt.version, before, chosen, budget)
-            lines = partial(_card, episode, attempt.number, budget, chosen)
-            blocks.append(Block((episode.position, attempt.number), version, lines))
+            key = (episode.position, attempt.number)
+            heading = partial(_heading, attempt, budget, chosen)
+            if attempt.state is State.YOURS:
+                rest = partial(_card, episode, attempt, None, _BESIDE)
+                blocks += [
+                    Block(key, version, partial(_card, episode, attempt, heading, _ANSWER)),
+                    Block((*key, "beside"), version, rest),
+                ]
+            else:
+                blocks.append(Block(key, version, partial(_card, episode, attempt, heading, _PARTS)))
         if episode.outcome is not None:
             blocks.append(Block(("end", episode.position), episode.version, partial(_ending, episode)))
         self.show(blocks)
@@ -112,15 +121,24 @@ def verdict_words(attempt: AttemptView) -> tuple[str, str]:
     return f"{SIGNS[State.WRONG]} {words.replace('_', ' ').lower()}{failure}", BAD
 
 
-def _card(episode: EpisodeView, number: int, budget: int, selected: bool, width: int) -> Sequence[Line]:
-    attempt = episode.attempts[number]
+def _heading(attempt: AttemptView, budget: int, selected: bool, width: int) -> Line:
     mark, style = ("▶ ", f"{ACCENT} bold") if selected else ("  ", TITLE)
-    words = verdict_words(attempt)
-    heading = rule((mark, ACCENT), (attempt_name(number, budget), style), tail=words, width=width)
-    lines = [heading]
-    for part in _PARTS:
+    name = attempt_name(attempt.number, budget)
+    return rule((mark, ACCENT), (name, style), tail=verdict_words(attempt), width=width)
+
+
+def _card(
+    episode: EpisodeView,
+    attempt: AttemptView,
+    heading: Callable[[int], Line] | None,
+    parts: Sequence[CardPart],
+    width: int,
+) -> Sequence[Line]:
+    """An attempt, or the `parts` of it; what ends it is set off from the next one."""
+    lines = [heading(width)] if heading is not None else []
+    for part in parts:
         lines += part(episode, attempt, width)
-    return [*lines, BLANK]
+    return [*lines, BLANK] if parts[-1] is _PARTS[-1] else lines
 
 
 def _hints(_episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
@@ -150,10 +168,15 @@ def _sql(episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
         return [*shown, line(tail[-1], ("▌", f"{ACCENT} bold"), indent=2)]
     if not attempt.sql:
         return [line(("(no SQL in the answer)", WARN), indent=2)] if attempt.answer else []
-    changes = episode.changes(attempt.number)
-    lines = sql_lines(attempt.sql, changes)
-    gone = [change for change in changes if change.kind != "added"]
-    lines += [line(change_parts(change), indent=4) for change in gone[:_CHANGES]]
+    return sql_lines(attempt.sql, episode.changes(attempt.number))
+
+
+def _gone(episode: EpisodeView, attempt: AttemptView, _width: int) -> list[Line]:
+    """What is no longer in the SQL; what is new is marked in it."""
+    if attempt.state is State.WRITING or not attempt.sql:
+        return []
+    gone = [change for change in episode.changes(attempt.number) if change.kind != "added"]
+    lines = [line(change_parts(change), indent=4) for change in gone[:_CHANGES]]
     if len(gone) > _CHANGES:
         lines.append(line((f"and {len(gone) - _CHANGES} more changes", QUIET), indent=4))
     return lines
@@ -240,12 +263,8 @@ def _ending(episode: EpisodeView, width: int) -> Sequence[Line]:
     return lines
 
 
-_PARTS: tuple[Callable[[EpisodeView, AttemptView, int], list[Line]], ...] = (
-    _hints,
-    _mended,
-    _sql,
-    _feedback,
-    _rows,
-    _cost,
-)
+_PARTS: tuple[CardPart, ...] = (_hints, _mended, _sql, _gone, _feedback, _rows, _cost)
 """What a card shows, from top to bottom."""
+_ANSWER: tuple[CardPart, ...] = (_sql, _rows)
+"""What a person judges, above everything else while it waits."""
+_BESIDE = tuple(part for part in _PARTS if part not in _ANSWER)

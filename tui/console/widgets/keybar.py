@@ -50,7 +50,7 @@ class KeyBar(Widget):
         offered = getattr(screen, "offers", lambda _action: True)
         actions = self._keys_in_force.actions_of(self._room)
         found = [action for action in actions if action.bar and offered(action)]
-        return sorted(found, key=lambda action: action.bar)
+        return sorted(found, key=getattr(screen, "rank", lambda action: action.bar))
 
     def _key(self, action: Action) -> Content:
         does = action.does if action.does.startswith("app.") else f"screen.{action.does}"

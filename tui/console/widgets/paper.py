@@ -66,6 +66,7 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         self._starts: dict[Hashable, int] = {}
         self._theme = ""
         self._pointed: int | None = None
+        self._held: Hashable = None
         self._blank = Strip.blank(0, Style.null())
 
     def show(self, blocks: Sequence[Block]) -> None:
@@ -79,17 +80,27 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
         start = self._starts.get(key)
         return None if start is None else (start, len(self._drawn[key][2]))
 
-    def reveal(self, key: Hashable) -> None:
-        """Scroll so that the block's beginning is in view, and as much of it as fits."""
+    def reveal(self, key: Hashable, *, end: bool = False) -> None:
+        """Scroll so that the block's beginning is in view, and as much of it as fits; or its `end`,
+        where it does not fit."""
         place = self.block_lines(key)
         if place is None:
             return
         start, height = place
         top, room = self.scroll_offset.y, self.size.height
-        if start < top or height >= room:
+        if end and height > room:
+            self.scroll_to(y=start + height - room, animate=False)
+        elif start < top or height >= room:
             self.scroll_to(y=start, animate=False)
         elif start + height > top + room:
             self.scroll_to(y=start + height - room, animate=False)
+
+    def hold(self, key: Hashable) -> None:
+        """Bring this block's end into view, now and whenever the sheet gets another size; None lets
+        go of it."""
+        self._held = key
+        if key is not None:
+            self.reveal(key, end=True)
 
     def jump_rows(self) -> list[tuple[int, Hashable]]:
         """The blocks that begin in view: line of the pane's content, key."""
@@ -129,6 +140,8 @@ class Paper(ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self, _event: events.Resize) -> None:
         """Lay the sheet out again at its new width."""
         self._lay_out()
+        if self._held is not None:
+            self.reveal(self._held, end=True)
 
     def notify_style_update(self) -> None:
         """Another theme: every block is drawn again. Focus alone changes nothing on the sheet."""
