@@ -113,9 +113,9 @@ def restore(backup: Path, path: Path) -> Path | None:
 
 def _set_aside(path: Path) -> Path | None:
     """Rename the store with all that belongs to it. Its WAL goes first into the file where that
-    is possible, so that the one file is everything."""
-    if not path.exists():
-        return None
+    is possible, so that the one file is everything. The log of a store that is gone is renamed, too:
+    SQLite would replay it into whatever comes in that store's place."""
+    there = path.exists()
     try:
         conn = connect(path, "rw")
         try:
@@ -123,12 +123,12 @@ def _set_aside(path: Path) -> Path | None:
         finally:
             conn.close()
     except sqlite3.Error:
-        pass  # Damaged: it is kept as it is, with its side files.
+        pass  # Missing, or damaged: it is kept as it is, with its side files.
     kept = beside(path, f".replaced-{time.time_ns()}")
     for ending in ("-shm", "-wal", ""):
         if beside(path, ending).exists():
             beside(path, ending).replace(beside(kept, ending))
-    return kept
+    return kept if there else None
 
 
 def _remove(draft: Path) -> None:

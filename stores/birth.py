@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from stores import schema
 from stores.backups import copy_checked
 from stores.errors import StoreTrouble, in_words
-from stores.opening import beside, connect, sync_folder, version
+from stores.opening import beside, connect, has_content, sync_folder, version
 from stores.projections import replay_all
 from stores.transactions import immediate
 
@@ -26,7 +26,9 @@ def database(conn: sqlite3.Connection) -> Database:
 
 def give_birth(path: Path) -> None:
     """Create an empty store. It is made under another name and then renamed, so that a store is
-    either whole or not there. The caller holds the lock. Raises StoreTrouble."""
+    either whole or not there. The caller holds the lease. Raises StoreTrouble, also where the log
+    of a store that is gone still lies there: SQLite would replay it into the new one."""
+    _refuse_orphan(beside(path, "-wal"), path)
     newborn = beside(path, ".new")
     for leftover in (newborn, beside(newborn, "-wal"), beside(newborn, "-shm")):
         leftover.unlink(missing_ok=True)
@@ -38,6 +40,8 @@ def give_birth(path: Path) -> None:
                 _step_up(conn, 0)
             finally:
                 conn.close()
+        for leftover in (beside(path, "-wal"), beside(path, "-shm")):
+            leftover.unlink(missing_ok=True)
         newborn.replace(path)
         sync_folder(path.parent)
     except OSError as wrong:
@@ -45,6 +49,17 @@ def give_birth(path: Path) -> None:
             f"The store {path} cannot be created: {wrong.strerror or wrong}.",
             "Check the folder's permissions and space, or choose another --store.",
         ) from None
+
+
+def _refuse_orphan(log: Path, path: Path) -> None:
+    """Nothing is thrown away unasked: the log holds the newest that the store which is gone knew."""
+    if has_content(log):
+        raise StoreTrouble(
+            f"There is no store at {path}, but {log.name} of an earlier one is still beside it, with "
+            "what that one stored last.",
+            f"Move {log.name} and {path.name}-shm to where the earlier store is now, under its name,"
+            " or delete both; or choose another --store. Nothing was changed.",
+        )
 
 
 def migrate(conn: sqlite3.Connection, path: Path, found: int) -> Path | None:

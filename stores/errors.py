@@ -28,7 +28,10 @@ class StoreConflict(MeritoError):
     """What should be written contradicts what is stored; nothing was written."""
 
 
-RESTORE = "Restore a backup over it, or move it away and start a new store with --store."
+RESTORE = (
+    "Restore a backup over it, or move it away together with the files beside it whose names end in "
+    "-wal and -shm, and start a new store with --store."
+)
 
 SENTENCES: tuple[tuple[str, str, str], ...] = (
     ("SQLITE_FULL", "no space is left for it", "Free some space and go on; nothing stored is lost."),

@@ -202,9 +202,14 @@ class Ledger:
                 f"The store {self.path} is open read-only.",
                 self.notice or "Open it for writing to change it.",
             )
-        with self._guard, self._turn.taken(), in_words(self.path), self._writing_connection() as conn:
-            with immediate(conn):
-                yield conn
+        with (
+            self._guard,
+            self._turn.taken(),
+            in_words(self.path),
+            self._writing_connection() as conn,
+            immediate(conn),
+        ):
+            yield conn
 
     @contextmanager
     def _writing_connection(self) -> Iterator[sqlite3.Connection]:

@@ -58,7 +58,7 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
     try:
         return _connected(uri)
     except sqlite3.OperationalError:
-        if mode != "ro" or _has_content(beside(path, "-wal")):
+        if mode != "ro" or has_content(beside(path, "-wal")):
             raise
         return _connected(uri + "&immutable=1")
 
@@ -124,14 +124,15 @@ def _inspect_header(path: Path) -> None:
     page = struct.unpack(">H", header[16:18])[0]
     pages = struct.unpack(">I", header[28:32])[0]
     whole = pages * (65536 if page == 1 else page)
-    if size < whole and not _has_content(beside(path, "-wal")):
+    if size < whole and not has_content(beside(path, "-wal")):
         raise StoreTrouble(
             f"The store {path} is cut short: it has {size:,} of its {whole:,} bytes.",
             RESTORE,
         )
 
 
-def _has_content(path: Path) -> bool:
+def has_content(path: Path) -> bool:
+    """Whether a file is there, and not empty."""
     try:
         return path.stat().st_size > 0
     except OSError:
