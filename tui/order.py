@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from core.question import Question, Stream
 from core.repair.strategy import Strategy, strategy_named
 from core.repair.version import LOOP
 from core.run.events import RunSettings
+from core.wording import counted
 from tui import settings
 from tui.selection.drafts import drafting_of
 
@@ -84,15 +86,7 @@ def dataset_of(order: Order) -> DataSet:
     questions: Stream = Stream(order.questions) if order.questions else loaded.questions
     if not order.questions:
         questions = questions.in_order(order.order_seed).first(order.limit)
-    return DataSet(
-        name=loaded.name,
-        protocol=loaded.protocol,
-        questions=questions,
-        golds=loaded.golds,
-        folder=loaded.folder,
-        problems=loaded.problems,
-        left_out=loaded.left_out,
-    )
+    return replace(loaded, questions=questions)
 
 
 def run_settings(order: Order, dataset: DataSet, strategy: Strategy) -> RunSettings:
@@ -148,8 +142,10 @@ def _fitting_regime(dataset: DataSet) -> str:
 def _all_have_gold(dataset: DataSet) -> None:
     without = [question.id for question in dataset.questions if question.id not in dataset.golds]
     if without:
+        place = dataset.places.get(without[0], f"question {without[0]!r}")
+        which = place if len(without) == 1 else f"the first: {place}"
+        has = f"{counted(len(without), 'question')} {'has' if len(without) == 1 else 'have'}"
         raise UsageMistake(
-            f"{len(without)} questions have no gold SQL (the first: {without[0]}), so nothing can be "
-            "compared.",
+            f"{has} no gold SQL ({which}), so nothing can be compared.",
             "Use --regime operator or execution.",
         )

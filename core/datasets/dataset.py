@@ -20,6 +20,8 @@ class DataSet:
     golds: Mapping[str, str] = field(repr=False)
     """Gold SQL by question id. For the regime alone."""
     folder: DatabaseFolder
+    places: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """File and record by question id, as a message about the question names it."""
     problems: tuple[str, ...] = ()
     """What had to be left out, one line for each reason."""
     left_out: tuple[LeftOut, ...] = ()

@@ -15,6 +15,7 @@ from core.datasets.spider import SPIDER
 from core.datasets.table import TABLE
 from core.errors import MeritoError, UsageMistake
 from core.question import LeftOut, Question, Stream
+from core.wording import counted
 
 MALFORMED, NO_DATABASE = "malformed", "no database"
 """Why a question is left out."""
@@ -51,14 +52,15 @@ def load(
     if not records:
         raise MeritoError(f"{file}: it holds no questions.", "Give a file with questions.")
     layout = _layout(file, records) if dataset == AUTO else LAYOUTS[dataset]
-    questions, golds, broken = _questions(layout, records, leave_broken_out)
-    present, missing = _with_database(questions, folder)
+    questions, golds, places, broken = _questions(layout, records, leave_broken_out)
+    present, missing = _with_database(questions, folder, root is None)
     return DataSet(
         name=_name(stream),
         protocol=layout.protocol,
         questions=Stream(present),
         golds={question.id: golds[question.id] for question in present if question.id in golds},
         folder=folder,
+        places=places,
         problems=(*_told_broken(broken, len(records)), *_told_missing(missing, len(questions), folder)),
         left_out=(*broken, *missing),
     )
@@ -110,8 +112,8 @@ def _layout(file: str | Path, records: Sequence[Record]) -> Layout:
 
 def _questions(
     layout: Layout, records: Sequence[Record], leave_broken_out: bool
-) -> tuple[list[Question], dict[str, str], list[LeftOut]]:
-    """Questions and golds, and what is malformed, where such records may be left out."""
+) -> tuple[list[Question], dict[str, str], dict[str, str], list[LeftOut]]:
+    """Questions, golds and places, and what is malformed, where such records may be left out."""
     gold_is_required = layout.gold_is_all_or_none and any(
         name in record.fields for record in records for name in layout.gold
     )
@@ -137,7 +139,7 @@ def _questions(
             golds[question.id] = gold
     if not questions:
         raise MeritoError(left_out[0].note, "Correct the file.")
-    return questions, golds, left_out
+    return questions, golds, seen, left_out
 
 
 def _question(layout: Layout, record: Record, index: int) -> Question:
@@ -164,17 +166,19 @@ def _broken(layout: Layout, record: Record, broken: MeritoError) -> LeftOut:
 
 def _told_broken(broken: Sequence[LeftOut], records: int) -> Iterator[str]:
     if broken:
-        yield f"{len(broken)} of {records} records left out: malformed; the first: {broken[0].note}"
+        of_all = f"{len(broken)} of {counted(records, 'record')}"
+        yield f"{of_all} left out: malformed; the first: {broken[0].note}"
 
 
 def _with_database(
-    questions: Sequence[Question], folder: DatabaseFolder
+    questions: Sequence[Question], folder: DatabaseFolder, beside_the_stream: bool
 ) -> tuple[list[Question], list[LeftOut]]:
-    """The questions that can be run, and those whose database is missing, by database."""
+    """The questions that can be run, and those whose database is missing, by database. Raises
+    MeritoError where no question has one."""
     databases = dict.fromkeys(question.database for question in questions)
     missing = [name for name in databases if name not in folder]
     if len(missing) == len(databases):
-        _nothing_to_run(missing[0], len(questions), folder)
+        _nothing_to_run(missing[0], len(questions), folder, beside_the_stream)
     left_out = [
         LeftOut(question=question.id, database=name, why=NO_DATABASE)
         for name in missing
@@ -189,18 +193,18 @@ def _told_missing(missing: Sequence[LeftOut], questions: int, folder: DatabaseFo
     """A line for each database."""
     for name, count in Counter(each.database for each in missing).items():
         yield (
-            f"{count} of {questions} questions left out: there is no database {name!r} under"
+            f"{count} of {counted(questions, 'question')} left out: there is no database {name!r} under"
             f" {folder.root}."
         )
 
 
-def _nothing_to_run(database: str, questions: int, folder: DatabaseFolder) -> NoReturn:
-    try:
-        folder.path(database)
-    except MeritoError as absent:
-        raise MeritoError(
-            f"None of the {questions} questions has its database under {folder.root}"
-            f" (the first asks for {database!r}).",
-            absent.mend,
-        ) from None
-    raise AssertionError(f"{database} is missing and is not")
+def _nothing_to_run(
+    database: str, questions: int, folder: DatabaseFolder, beside_the_stream: bool
+) -> NoReturn:
+    who = "The question does not have" if questions == 1 else f"None of the {questions:,} questions has"
+    first = f"it asks for {database!r}" if questions == 1 else f"the first asks for {database!r}"
+    where, mend = f"under {folder.root}", folder.others_than(database)
+    if beside_the_stream:
+        where = f"in the stream's own folder, {folder.root}, which is searched without --root"
+        mend = f"{mend} Name the folder of the databases: --root DIR."
+    raise MeritoError(f"{who} its database {where} ({first}).", mend)

@@ -156,16 +156,12 @@ def _check_root(root: Path, pairs: list[Pair]) -> None:
     named = sorted({pair.db_id for pair in pairs})
     if any(name in folder for name in named):
         return
-    there = folder.names()
-    holds = (
-        f"It holds {', '.join(there[:3])}{', ...' if len(there) > 3 else ''}"
-        if there
-        else ("It holds no database")
-    )
+    if len(named) == 1:
+        which = f"The database {named[0]!r} that the gold queries name is not"
+    else:
+        which = f"None of the {len(named)} databases that the gold queries name (the first: {named[0]!r}) is"
     raise UsageMistake(
-        f"None of the {len(named)} databases that the gold queries name (the first: {named[0]!r}) is"
-        f" under {root}.",
-        f"{holds}; give the right folder with --root.",
+        f"{which} under {root}.", f"{folder.others_than(named[0])} Give the right folder with --root."
     )
 
 

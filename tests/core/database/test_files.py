@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -16,6 +17,7 @@ from core.database import opening
 from core.database.files import DatabaseFolder, check_database
 from core.database.sandbox import Sandbox
 from core.errors import MeritoError
+from stores.schema import APPLICATION_ID
 
 
 def trouble(path: Path) -> MeritoError:
@@ -185,7 +187,14 @@ def test_an_id_never_leads_out_of_the_folder(folder: Path, db_id: str) -> None:
         DatabaseFolder(folder).path(db_id)
 
 
-def test_an_unknown_id_names_the_nearest(folder: Path) -> None:
+def test_an_unknown_id_names_the_nearest_databases(folder: Path) -> None:
+    """Empty files, and Merito's own, bear such names too and are none."""
+    with closing(sqlite3.connect(folder / "real.sqlite")) as connection:
+        connection.execute("CREATE TABLE a (b)")
+    with closing(sqlite3.connect(folder / "flat.sqlite")) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    assert DatabaseFolder(folder).others_than("spyder") == "There are: real."
+    shutil.copy(folder / "real.sqlite", folder / "database/spider/spider.sqlite")
     with pytest.raises(MeritoError) as caught:
         DatabaseFolder(folder).path("spyder")
     assert "'spyder'" in caught.value.problem

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from core.datasets.loading import load
 from core.errors import MeritoError
+from stores.store import Store
 
 SPIDER_RECORD = {"db_id": "shop", "question": "How many?", "query": "SELECT 1"}
 BIRD_RECORD = {
@@ -269,7 +270,7 @@ def test_a_file_that_is_not_utf8(root: Path) -> None:
 
 def test_no_database_at_all_is_an_error(root: Path) -> None:
     _write(root / "dev.json", [{**SPIDER_RECORD, "db_id": "shopp"}])
-    with pytest.raises(MeritoError, match="None of the 1 questions") as refused:
+    with pytest.raises(MeritoError, match="The question does not have its database") as refused:
         load(root)
     assert "shop" in refused.value.mend
 
@@ -313,3 +314,37 @@ def test_the_benchmarks(data_folder: Path, tmp_path: Path) -> None:
     copied = tmp_path / "questions.json"
     shutil.copy(data_folder / "spider" / "dev.json", copied)
     assert len(load(copied, root=data_folder / "spider" / "database").questions) == 487
+
+
+@pytest.mark.parametrize(
+    ("count", "begins", "asks"),
+    [
+        (1, "The question does not have its database", "(it asks for 'gone')"),
+        (2, "None of the 2 questions has its database", "(the first asks for 'gone')"),
+    ],
+)
+def test_without_a_root_it_is_said_which_folder_was_searched(
+    count: int, begins: str, asks: str, tmp_path: Path
+) -> None:
+    lines = [json.dumps({"database": "gone", "question": "How many?"})] * count
+    path = _write(tmp_path / "questions.jsonl", "\n".join(lines))
+    (tmp_path / "empty.sqlite").touch()
+    with Store.open(tmp_path / "store.sqlite", create=True):
+        pass
+    with pytest.raises(MeritoError) as caught:
+        load(path)
+    assert caught.value.problem == (
+        f"{begins} in the stream's own folder, {tmp_path}, which is searched without --root {asks}."
+    )
+    assert caught.value.mend.startswith("It holds no database")
+    assert caught.value.mend.endswith("Name the folder of the databases: --root DIR.")
+
+
+def test_with_a_root_the_databases_that_are_there_are_named(root: Path, tmp_path: Path) -> None:
+    path = _write(tmp_path / "elsewhere.jsonl", json.dumps({**TABLE_RECORD, "database": "gone"}))
+    (root / "empty.sqlite").touch()
+    with pytest.raises(MeritoError) as caught:
+        load(path, root=root)
+    assert caught.value.problem.startswith(f"The question does not have its database under {root}")
+    assert "shop" in caught.value.mend
+    assert "empty" not in caught.value.mend

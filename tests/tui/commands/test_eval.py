@@ -203,12 +203,15 @@ def test_the_benchmarks_gold_against_itself(
 
 
 def test_a_root_that_holds_none_of_the_databases_is_one_mistake(evaluate: Evaluation) -> None:
-    gold = "SELECT 1\tshpo\nSELECT 1\tmarket\n" * 20
+    gold = "SELECT 1\tmarket\nSELECT 1\tshpo\n" * 20
     assert evaluate("spider", gold, "SELECT 1\n" * 40) == 2
     assert evaluate.out == ""
     assert evaluate.err.count("\n") == 1
     assert "None of the 2 databases" in evaluate.err
-    assert "shop" in evaluate.err.split("It holds")[1]
+    assert "There are: shop" in evaluate.err
+    assert evaluate("spider", "SELECT 1\tshpo\n", "SELECT 1\n") == 2
+    assert "The database 'shpo' that the gold queries name is not under" in evaluate.err
+    assert "Did you mean shop?" in evaluate.err
 
 
 @pytest.mark.parametrize(
