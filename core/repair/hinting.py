@@ -16,6 +16,7 @@ async def new_hints(equipment: Equipment, history: History) -> list[Hint]:
     here knows gold. An attempt that was not run (a repeat) has nothing new to tell.
     """
     database, found = history.question.database, dict[str, Hint]()
+    first = min(history.results, default=0)
     for attempt in history.attempts:
         result = history.results.get(attempt.attempt)
         if attempt.attempt < history.prompted or result is None:
@@ -25,7 +26,7 @@ async def new_hints(equipment: Equipment, history: History) -> list[Hint]:
             execution_of(result),
             equipment.schema(database),
             lookup_in(equipment.sandbox, equipment.folder.path(database)),
-            question=history.question.text if attempt.attempt == 0 else "",
+            question=history.question.text if attempt.attempt == first else "",
             attempt=attempt.attempt,
         )
         for hint in hints:

@@ -58,7 +58,7 @@ def _afresh(equipment: Equipment, history: History) -> Prompt:
         hints=history.hints,
         lessons=[entry for channel in taken.values() for entry in channel if entry not in examples],
         examples=examples,
-        remarks=[attempt.remark for attempt in history.attempts if attempt.remark],
+        remarks=list(filter(None, map(_said, history.attempts))),
         database=question.database,
     )
 
@@ -77,7 +77,7 @@ def _attempt(equipment: Equipment, history: History, judged: AttemptJudged) -> A
         status=judged.status,
         failure=judged.failure or FailureType.UNKNOWN,
         message=judged.message,
-        remark=judged.remark,
+        remark=_said(judged),
         hints=tuple(hint for hint in history.hints if hint.attempt == judged.attempt),
         experience=_experience(retrieved, reflective=equipment.strategy.shows == "reflections"),
         reflection=history.reflections.get(judged.attempt, ""),
@@ -104,3 +104,8 @@ def _taken(retrieved: MemoriesRetrieved) -> dict[str, tuple[MemoryEntry, ...]]:
         channel.channel: tuple(by_id[each.id] for each in channel.candidates[: channel.taken])
         for channel in retrieved.retrieval.channels
     }
+
+
+def _said(judged: AttemptJudged) -> str:
+    """A person's remark on an attempt. A regime that confirms nothing speaks in its own name."""
+    return judged.remark if judged.confirmed else ""

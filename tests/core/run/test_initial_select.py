@@ -218,3 +218,19 @@ async def test_consensus_decides_without_gold(tmp_path: Path, case: str) -> None
     (judged,) = only(events, AttemptJudged)
     assert (judged.sql, judged.status, judged.remark) == (sqls[0], status, remark)
     assert not judged.confirmed
+
+
+async def test_a_prompt_does_not_claim_a_person_where_candidates_judged(tmp_path: Path) -> None:
+    async with drafted(
+        tmp_path,
+        drawing(WRONG, RIGHT, RIGHT),
+        method="majority",
+        candidates=3,
+        takes=False,
+        budget=1,
+        regime="consensus",
+    ) as drawn:
+        events = await all_of(drawn.run)
+    repair = [event for event in events if isinstance(event, PromptSent)][-1]
+    assert repair.attempt == 1
+    assert "A person" not in "".join(message.content for message in repair.messages)

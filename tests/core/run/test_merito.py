@@ -8,6 +8,7 @@ import msgspec
 
 from core.feedback.verdict import Status
 from core.memory.entry import Polarity
+from core.question import Question
 from core.repair.history import History
 from core.repair.strategy import STRATEGIES
 from core.run.events import (
@@ -23,9 +24,13 @@ from tests.core.run.stage import (
     BROKEN,
     RIGHT,
     WRONG,
+    all_of,
     of,
     played,
+    staged,
+    wrapped,
 )
+from tests.scripted import ScriptedModel
 
 
 async def test_an_answer_that_was_right_at_once_is_an_example_where_examples_are_shown(
@@ -138,3 +143,20 @@ async def test_hints_of_what_was_tried_before_a_mend_reach_the_next_draft(tmp_pa
     draft = of(PromptSent, events)[-1]
     assert draft.attempt == 2, "the mend was the first repair"
     assert "There is no table boats" in draft.messages[0].content
+
+
+async def test_the_questions_words_are_looked_up_though_the_first_answer_held_no_sql(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel(["I cannot say.", wrapped(WRONG), wrapped(RIGHT)])
+    asked = Question(id="q", database="harbour", text="How large is the crew of coral?")
+    async with staged(tmp_path, model, (asked,), strategy="merito", golds={"q": RIGHT}) as run:
+        prompts = of(PromptSent, await all_of(run))
+    assert "“coral” of the question" in prompts[-1].messages[0].content
+
+
+def test_what_shows_no_examples_recalls_none() -> None:
+    for name in ("merito-no-fresh", "merito-no-examples", "merito-no-memory"):
+        row = STRATEGIES[name]
+        policies = [row.recalls(number) for number in range(1, 9)]
+        assert not any(policy and policy.examples for policy in policies), name

@@ -367,3 +367,31 @@ async def test_where_everything_is_reviewed_a_confirmed_memory_is_not_recalled(t
         async with staged(tmp_path, drafts(), questions(2), regime="operator", review=review) as run:
             events = await judged(run, judge)
         assert len(of(MemoriesRetrieved, events, 1)[0].entries) == recalled
+
+
+async def test_who_asks_the_same_question_twice_is_not_waited_for(tmp_path: Path) -> None:
+    waiting: list[JudgementAwaited] = []
+
+    def judge(control: Control, event: AnyEvent, _seen: list[AnyEvent]) -> None:
+        if isinstance(event, JudgementAwaited):
+            waiting.append(event)
+            if len(waiting) == 2:
+                for each in waiting:
+                    control.judge(each.position, each.attempt, Judgement(right=True))
+
+    (question,) = questions(1)
+    same = (question, msgspec.structs.replace(question, id="again"))
+    async with staged(tmp_path, drafts(), same, regime="operator", strategy="iterative") as run:
+        events = await asyncio.wait_for(judged(run, judge), 10)
+    assert [end.outcome for end in of(EpisodeEnded, events)] == [EpisodeOutcome.RIGHT_AT_ONCE] * 2
+
+
+async def test_a_slip_of_a_person_teaches_nothing(tmp_path: Path) -> None:
+    def judge(control: Control, event: AnyEvent, _seen: list[AnyEvent]) -> None:
+        if isinstance(event, JudgementAwaited):
+            control.judge(event.position, event.attempt, Judgement(corrected_sql=BROKEN))
+
+    async with staged(tmp_path, drafts(), questions(1), regime="operator", budget=0) as run:
+        events = await judged(run, judge)
+    (ended,) = of(EpisodeEnded, events)
+    assert (ended.outcome, ended.memory) == (EpisodeOutcome.FAILED, None)
