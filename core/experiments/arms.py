@@ -149,9 +149,10 @@ def settings_apart(one: Arm, other: Arm) -> int:
     return sum(value(first) != value(second) for name, value in DISTINGUISHING if name != "run")
 
 
-def labels_of(firsts: Sequence[RunMetrics]) -> list[str]:
-    """The shortest labels that tell runs apart, each of an arm of its own."""
-    labels = [[run.settings.strategy] for run in firsts]
+def labels_of(firsts: Sequence[RunMetrics], what: str | None = None) -> list[str]:
+    """The shortest labels that tell runs apart, each of an arm of its own. They begin with the
+    strategy, or all with `what`."""
+    labels = [[what or run.settings.strategy] for run in firsts]
     for name, value in DISTINGUISHING:
         texts = [", ".join(label) for label in labels]
         for index, run in enumerate(firsts):
@@ -202,13 +203,18 @@ def compared_over(
 
 def paired(mine: RunMetrics, other: RunMetrics) -> list[tuple[Result, Result]]:
     """The questions that both runs hold, in the order of the first."""
-    theirs = {_key(result): result for result in other.results}
-    return [(result, theirs[_key(result)]) for result in mine.results if _key(result) in theirs]
+    theirs = {question_key(result): result for result in other.results}
+    return [
+        (result, theirs[question_key(result)])
+        for result in mine.results
+        if question_key(result) in theirs
+    ]
 
 
 def _rights(mine: RunMetrics, other: RunMetrics) -> dict[str, tuple[bool, bool]]:
     return {a.question.id: (a.right, b.right) for a, b in paired(mine, other) if a.judged and b.judged}
 
 
-def _key(result: Result) -> tuple[str, str]:
+def question_key(result: Result) -> tuple[str, str]:
+    """By what a question of one run is found in another."""
     return result.question.id, result.question.source_key

@@ -45,7 +45,10 @@ def tables_of(
     arms: Sequence[Arm], benchmarks: Benchmarks, labels: Mapping[str, str]
 ) -> tuple[Table, ...]:
     """All tables that have rows."""
-    benchmark = _benchmark(arms[0], benchmarks)
+
+    def benchmark(arm: Arm) -> str:
+        return _benchmark(arm, benchmarks)
+
     every = (
         _accuracy(arms, benchmarks),
         _differences(arms, benchmarks),

@@ -6,12 +6,14 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from core.experiments.arms import arms_of, compared
 from core.experiments.metrics import RunMetrics, metrics_of
 from core.experiments.report import Report, report_of
 from core.experiments.table import Table
+from core.models.chat import ModelDescription
 from core.repair.strategy import STRATEGIES
 from core.run.events import EpisodeOutcome
 from tests.streams import Plan, run_events, settings
@@ -173,6 +175,44 @@ def test_labels_judge_the_classifier() -> None:
     rows = table(report_of(metrics, title="t", labels=first), "classifier").records()
     assert {row["accuracy %"] for row in rows} == {100.0}
     assert all(row["questions"] == len(first) for row in rows)
+
+
+OTHER_MODEL = ModelDescription(engine="scripted", name="qwen-larger", context_tokens=8192, digest="d2")
+
+
+def of_another_model(run: RunMetrics) -> RunMetrics:
+    return msgspec.structs.replace(run, run=f"{run.run}-larger", model=OTHER_MODEL)
+
+
+def test_first_failures_are_told_once_for_each_model() -> None:
+    runs = study()
+    runs += [of_another_model(run) for run in runs if run.settings.strategy == "merit"]
+    first = {result.question.id: str(result.attempts[0].failure) for result in runs[0].failed_first}
+    report = report_of(runs, title="t", labels=first)
+    wanted = ["initial SQL, qwen-scripted", "initial SQL, qwen-larger"]
+    rows = [row for row in table(report, "failures").records() if row["of"] == "first failures"]
+    assert [row["strategy"] for row in rows] == wanted
+    assert [(row["questions"], row["orders"], row["failures"]) for row in rows] == [("10", 2, 12)] * 2
+    assert [row["strategy"] for row in table(report, "classifier").records()] == wanted
+
+
+def test_first_failures_are_told_of_the_arm_that_has_judged_most() -> None:
+    runs = [ran("iterative", WEAK), *(ran("merit", STRONG, order) for order in (0, 1))]
+    rows = table(report_of(runs, title="t"), "failures").records()
+    (first,) = [row for row in rows if row["of"] == "first failures"]
+    assert (first["strategy"], first["orders"], first["failures"]) == ("initial SQL", 2, 12)
+
+
+def test_each_arm_has_the_papers_figures_of_its_own_data_set() -> None:
+    runs = [ran("merit", STRONG, dataset="bird"), ran("merit", STRONG, dataset="spider")]
+    first = {result.question.id: str(result.attempts[0].failure) for result in runs[0].failed_first}
+    named = {"spider": "spider", "bird": "bird"}
+    report = report_of(runs, title="t", labels=first, benchmarks=named)
+    rows = table(report, "classifier").records()
+    assert [row["strategy"] for row in rows] == ["initial SQL, data bird", "initial SQL, data spider"]
+    assert [str(row["paper"])[-5:] for row in rows] == ["0.355", "0.317"]
+    rows = [row for row in table(report, "failures").records() if row["of"] == "first failures"]
+    assert [row["paper mismatch"] for row in rows] == [None, 84.7]
 
 
 def test_every_ablation_has_a_head_to_be_compared_with() -> None:
