@@ -8,6 +8,10 @@ import msgspec
 ABOUT = "Qwen2.5-7B-Instruct, K = 7, full dev sets (1,034 / 1,534 questions), 3 orders, test suites"
 
 
+QUESTIONS = {"spider": 1034, "bird": 1534}
+"""Questions of the dev sets that were asked."""
+
+
 class Published(msgspec.Struct, frozen=True, kw_only=True):
     """One strategy on one benchmark."""
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from core.experiments import tables
+from core.experiments import paper, tables
 from core.experiments.along import cost_of, curve_table
 from core.experiments.arms import Arm, Golds, arms_of, loop_words
 from core.experiments.design import order_words
@@ -124,7 +124,7 @@ def report_of(
     return Report(
         title=title,
         facts=tuple(_facts(ordered)),
-        notes=(*CAVEATS, *_notes(ordered, golds)),
+        notes=(*CAVEATS, *_other_questions(ordered, benchmarks or {}), *_notes(ordered, golds)),
         tables=tables.tables_of(arms, benchmarks or {}, labels or {}),
         listings=(*listings_of(arms), curve_table(arms)),
         curves=curves_of(arms),
@@ -163,6 +163,18 @@ def _facts(runs: Sequence[RunMetrics]) -> list[tuple[str, str]]:
         ("merito", each([run.versions.get("merito", "?") for run in runs])),
         ("repair loop", each([loop_words(run) for run in runs])),
     ]
+
+
+def _other_questions(runs: Sequence[RunMetrics], benchmarks: Mapping[str, str]) -> Iterator[str]:
+    """Where the papers' figures stand beside those of other questions."""
+    asked = {(run.settings.dataset, len(run.results)) for run in runs if run.settings.regime == GOLD}
+    for name, count in sorted(asked):
+        theirs = paper.QUESTIONS.get(benchmarks.get(name, ""))
+        if theirs is not None and count != theirs:
+            yield (
+                f"The paper's figures beside {dataset_name(name)} are of all {theirs:,} questions of"
+                f" its dev set; {count:,} were asked here."
+            )
 
 
 def _notes(runs: Sequence[RunMetrics], golds: Golds | None) -> list[str]:

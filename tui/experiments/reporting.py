@@ -42,7 +42,7 @@ def reported(metrics: Sequence[RunMetrics], title: str, labels: dict[str, str] |
         metrics,
         title=title,
         golds=golds_of(metrics),
-        benchmarks=_benchmarks(metrics),
+        benchmarks=benchmarks_of(metrics),
         labels=labels,
         right_sql={
             name: found
@@ -94,14 +94,28 @@ def _hash(database: str, gold: str) -> str:
     return hashlib.sha256(f"{database}\x1f{normalised(gold)}".encode("utf-8", "replace")).hexdigest()
 
 
-def _benchmarks(metrics: Sequence[RunMetrics]) -> dict[str, str]:
+BENCHMARKS = {
+    "spider": "spider",
+    "spider_data": "spider",
+    "bird": "bird",
+    "dev_20240627": "bird",
+    "mini_dev": "bird",
+    "minidev": "bird",
+}
+"""How the folders of the papers' benchmarks are called as they are given out, in small letters; no
+part of a longer name, which is that of another set."""
+
+
+def benchmarks_of(metrics: Sequence[RunMetrics]) -> dict[str, str]:
     """Data sets that are one of the papers' benchmarks, as far as their names tell."""
     found = {}
     for run in metrics:
         file = Path(run.settings.dataset)
         folder = file.parent if file.suffix else file
-        if file.name in (folder.name, "dev.json") and run.settings.protocol in folder.name.casefold():
-            found[run.settings.dataset] = run.settings.protocol
+        benchmark = BENCHMARKS.get(folder.name.casefold().replace("-", "_"))
+        known_file = file.name in (folder.name, "dev.json", "mini_dev_sqlite.json")
+        if known_file and benchmark == run.settings.protocol:
+            found[run.settings.dataset] = benchmark
     return found
 
 
