@@ -73,8 +73,10 @@ class ModelDescription(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fingerprint(self) -> str:
-        """Two calls with the same prompt and sampling may share an answer only under one of these."""
-        return f"{self.engine}:{self.name}:{self.digest}:{self.context_tokens}"
+        """Two calls with the same prompt and sampling may share an answer only under one of these.
+        Where the engine cannot say what identifies its weights, its address has to: two servers may
+        call different weights by one name."""
+        return f"{self.engine}:{self.name}:{self.digest or self.address}:{self.context_tokens}"
 
     @property
     def calls_at_once(self) -> int:
