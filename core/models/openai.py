@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import httpx
 import msgspec
@@ -28,10 +28,83 @@ from core.models.chat import (
     Sampling,
     Usage,
 )
-from core.models.wire import client_settings, garbage, plain, refused, stopped_early, unreachable
+from core.models.wire import (
+    client_settings,
+    garbage,
+    plain,
+    refused,
+    stopped_early,
+    too_long_for,
+    unreachable,
+)
+
+Shape = TypeVar("Shape", bound=msgspec.Struct)
 
 USUAL_CONTEXT = 8192
 """Assumed where neither the user nor the server says."""
+
+
+class _Word(msgspec.Struct, frozen=True):
+    """A part of what the protocol says; further fields are passed over."""
+
+
+class _Delta(_Word, frozen=True):
+    content: str | None = None
+
+
+class _Choice(_Word, frozen=True):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Details(_Word, frozen=True):
+    cached_tokens: int | None = None
+
+
+class _Usage(_Word, frozen=True):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+
+
+class _Timings(_Word, frozen=True):
+    cache_n: int | None = None
+    prompt_n: int | None = None
+    predicted_n: int | None = None
+
+
+class _Chunk(_Word, frozen=True):
+    """One event of a streamed answer."""
+
+    choices: tuple[_Choice, ...] | None = None
+    usage: _Usage | None = None
+    timings: _Timings | None = None
+
+
+class _Listed(_Word, frozen=True):
+    """One model of the server's list."""
+
+    id: str = ""
+    max_model_len: int | None = None
+
+
+class _Models(_Word, frozen=True):
+    data: tuple[_Listed, ...] | None = None
+
+
+class _Rendered(_Word, frozen=True):
+    prompt: str
+
+
+class _Tokens(_Word, frozen=True):
+    tokens: tuple[Any, ...]
+
+
+class _Excess(_Word, frozen=True):
+    """llama.cpp's figures for a prompt that it has no room for."""
+
+    n_prompt_tokens: int
+    n_ctx: int
 
 
 class ServerFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,14 +156,12 @@ class OpenAIModel:
     async def facts(self) -> ServerFacts:
         """What the server says about itself, asked once. Raises ModelTrouble."""
         if self._facts is None:
-            listed = await self._ask("GET", "/v1/models")
+            listed = await self._ask("GET", "/v1/models", _Models)
             window, llama_cpp = await self._window()
-            first = _first_model(listed)
+            first = (listed.data or (_Listed(),))[0]
             self._facts = ServerFacts(
-                model=self._model or str(first.get("id", "")),
-                context_tokens=self._context_tokens
-                or window
-                or int(first.get("max_model_len") or USUAL_CONTEXT),
+                model=self._model or first.id,
+                context_tokens=self._context_tokens or window or first.max_model_len or USUAL_CONTEXT,
                 llama_cpp=llama_cpp,
             )
         return self._facts
@@ -99,13 +170,10 @@ class OpenAIModel:
         """Tokens of the chat: exact on llama.cpp, elsewhere a careful estimate (`call.py`)."""
         if not (await self.facts()).llama_cpp:
             return estimated_tokens(messages)
-        prompt = await self._ask("POST", "/apply-template", {"messages": plain(messages)})
-        tokens = await self._ask(
-            "POST",
-            "/tokenize",
-            {"content": prompt["prompt"], "add_special": True, "parse_special": True},
-        )
-        return len(tokens["tokens"])
+        chat = {"messages": plain(messages)}
+        rendered = await self._ask("POST", "/apply-template", _Rendered, chat)
+        content = {"content": rendered.prompt, "add_special": True, "parse_special": True}
+        return len((await self._ask("POST", "/tokenize", _Tokens, content)).tokens)
 
     async def stream(
         self, messages: Sequence[Message], sampling: Sampling
@@ -161,7 +229,7 @@ class OpenAIModel:
             }
         return body
 
-    async def _chunks(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+    async def _chunks(self, body: dict[str, Any]) -> AsyncGenerator[_Chunk, None]:
         """The stream's events, decoded. Their pace is the caller's to watch."""
         try:
             async with self._client.stream("POST", "/v1/chat/completions", json=body) as response:
@@ -177,18 +245,20 @@ class OpenAIModel:
                         continue
                     if value.strip() == "[DONE]":
                         return
-                    yield self._decoded(value, within=True)
+                    yield self._decoded(value, _Chunk, within=True)
         except httpx.HTTPError as error:
             raise unreachable(self.who, error, self._deadlines) from error
 
-    def _decoded(self, value: str, *, within: bool = False) -> dict[str, Any]:
+    def _decoded(self, value: str, shape: type[Shape], *, within: bool = False) -> Shape:
+        """What the server said, in the protocol's shape. Raises ModelTrouble for its errors, and for
+        whatever the protocol does not know."""
         try:
-            chunk = msgspec.json.decode(value, type=dict[str, Any])
+            said = msgspec.json.decode(value, type=dict[str, Any])
+            if said.get("error"):
+                raise self._trouble(500, said["error"])
+            return msgspec.convert(said, shape)
         except (msgspec.DecodeError, UnicodeError) as error:
             raise garbage(self.who, value, begun=within) from error
-        if chunk.get("error"):
-            raise self._trouble(500, chunk["error"])
-        return chunk
 
     async def _window(self) -> tuple[int, bool]:
         """The context window by llama.cpp's own word, and whether this is llama.cpp."""
@@ -199,11 +269,11 @@ class OpenAIModel:
         except (KeyError, TypeError, ValueError, msgspec.DecodeError):
             return 0, False
 
-    async def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+    async def _ask(self, method: str, path: str, shape: type[Shape], body: object = None) -> Shape:
         response = await self._response(method, path, body)
         if response.status_code != httpx.codes.OK:
             raise self._refusal(response)
-        return self._decoded(response.text)
+        return self._decoded(response.text, shape)
 
     async def _response(self, method: str, path: str, body: object = None) -> httpx.Response:
         try:
@@ -221,9 +291,14 @@ class OpenAIModel:
     def _trouble(self, status: int, told: object) -> ModelTrouble:
         """What the server told about its refusal, in our words."""
         fields: dict[str, Any] = told if isinstance(told, dict) else {"message": told}
+        said = str(fields.get("message") or "")
         if fields.get("type") == "exceed_context_size_error":
-            return PromptTooLong(int(fields["n_prompt_tokens"]), int(fields["n_ctx"]))
-        return refused(self.who, status, str(fields.get("message") or ""))
+            try:
+                excess = msgspec.convert(fields, _Excess)
+            except msgspec.ValidationError:
+                return too_long_for(self.who, said)
+            return PromptTooLong(excess.n_prompt_tokens, excess.n_ctx)
+        return refused(self.who, status, said)
 
 
 class _Written:
@@ -234,15 +309,15 @@ class _Written:
         self._usage = Usage()
         self.finish: Literal["", "stop", "length"] = ""
 
-    def take(self, chunk: dict[str, Any]) -> str:
+    def take(self, chunk: _Chunk) -> str:
         """The text that a chunk adds; its usage and end are noted."""
-        if "usage" in chunk or "timings" in chunk:
-            self._usage = usage_of(chunk)
+        if chunk.usage or chunk.timings:
+            self._usage = _counted(chunk.usage or _Usage(), chunk.timings or _Timings())
         text = ""
-        for choice in (chunk.get("choices") or [])[:1]:
-            text = (choice.get("delta") or {}).get("content") or ""
-            if choice.get("finish_reason"):
-                self.finish = "length" if choice["finish_reason"] == "length" else "stop"
+        for choice in (chunk.choices or ())[:1]:
+            text = (choice.delta and choice.delta.content) or ""
+            if choice.finish_reason:
+                self.finish = "length" if choice.finish_reason == "length" else "stop"
         self._texts.append(text)
         return text
 
@@ -255,21 +330,15 @@ class _Written:
         )
 
 
-def usage_of(chunk: dict[str, Any]) -> Usage:
+def _counted(usage: _Usage, timings: _Timings) -> Usage:
     """Token counts from the protocol's `usage`, or from llama.cpp's `timings` where it is absent."""
-    usage = chunk.get("usage") or {}
-    timings = chunk.get("timings") or {}
-    details = usage.get("prompt_tokens_details") or {}
-    cached = details.get("cached_tokens", timings.get("cache_n"))
-    worked = timings.get("prompt_n")
-    timed = None if worked is None else worked + (cached or 0)
+    details = usage.prompt_tokens_details or _Details()
+    cached = timings.cache_n if details.cached_tokens is None else details.cached_tokens
+    timed = None if timings.prompt_n is None else timings.prompt_n + (cached or 0)
     return Usage(
-        prompt_tokens=usage.get("prompt_tokens", timed),
+        prompt_tokens=timed if usage.prompt_tokens is None else usage.prompt_tokens,
         cached_tokens=cached,
-        output_tokens=usage.get("completion_tokens", timings.get("predicted_n")),
+        output_tokens=(
+            timings.predicted_n if usage.completion_tokens is None else usage.completion_tokens
+        ),
     )
-
-
-def _first_model(listed: dict[str, Any]) -> dict[str, Any]:
-    models = listed.get("data")
-    return models[0] if isinstance(models, list) and models and isinstance(models[0], dict) else {}

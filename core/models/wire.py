@@ -90,6 +90,16 @@ def refused(who: str, status: int, said: str) -> ModelTrouble:
     )
 
 
+def too_long_for(who: str, said: str) -> ModelTrouble:
+    """A prompt that a server has no room for, where it does not say how much it has."""
+    quoted = f": {one_line(said)}" if said else ""
+    return ModelTrouble(
+        f"{who} says that the prompt does not fit its context{quoted}.",
+        "Use a larger context, or a smaller schema or fewer memories.",
+        concerns_prompt=True,
+    )
+
+
 def garbage(who: str, said: str, *, begun: bool = False) -> ModelTrouble:
     """Something that the protocol does not know. A web page instead of an answer is no stumble: waiting
     makes no model server of it; within an answer that had `begun` it can pass."""

@@ -58,6 +58,10 @@ class FakeServer:
         self.window = 4096
         self.pulls: deque[list[dict[str, Any]]] = deque()
         """The lines of each pull to come."""
+        self.chunks: list[str] = []
+        """Where there are any: what is streamed in place of the model's answer, chunk by chunk."""
+        self.refusal: dict[str, Any] = {}
+        """Where there is one: the error that every chat is refused with, status 400."""
         self.chats: list[dict[str, Any]] = []
         """The body of every chat."""
         self.keys: list[str] = []
@@ -137,6 +141,8 @@ class FakeServer:
             if not self.constrains and (body.get("response_format") or body.get("format")):
                 said = "response_format type is not supported"
                 return web.json_response(words.refusal(said), status=self.unconstrained_status)
+            if self.refusal:
+                return web.json_response({"error": self.refusal}, status=400)
             if behaviour in REFUSALS:
                 status, said = REFUSALS[behaviour]
                 return web.json_response(words.refusal(said), status=status)
@@ -155,6 +161,10 @@ class FakeServer:
             await asyncio.Event().wait()
         response = web.StreamResponse()
         await response.prepare(request)
+        for chunk in self.chunks:
+            await response.write(words.raw(chunk))
+        if self.chunks:
+            return response
         async with closed(self.model.stream(words.messages, words.sampling)) as stream:
             async for item in stream:
                 if isinstance(item, Answer):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from core.models.chat import Message, Sampling, Usage
-from core.models.openai import OpenAIModel, usage_of
+from core.models.call import PromptTooLong
+from core.models.chat import Message, ModelDescription, ModelTrouble, Sampling, Usage
+from core.models.openai import OpenAIModel
 from core.models.wire import is_loopback
 from tests.core.models.conftest import QUESTION, QUICK, text_of
 from tests.core.models.server import FakeServer
@@ -71,10 +74,72 @@ async def test_another_server_gets_nothing_beyond_the_protocol(server: FakeServe
         ({"usage": None}, Usage()),
     ],
 )
-def test_counts_come_from_usage_or_from_llama_cpps_timings(
-    chunk: dict[str, object], usage: Usage
+async def test_counts_come_from_usage_or_from_llama_cpps_timings(
+    server: FakeServer, chunk: dict[str, object], usage: Usage
 ) -> None:
-    assert usage_of(chunk) == usage
+    last = {"choices": [{"delta": {"content": "yes"}, "finish_reason": "stop"}]}
+    server.chunks = [json.dumps(last), json.dumps({"choices": [], **chunk})]
+    model = OpenAIModel(server.address, deadlines=QUICK)
+    _, answer = await text_of(model.stream(QUESTION, Sampling(max_tokens=8)))
+    assert (answer.text, answer.usage) == ("yes", usage)
+    await model.close()
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        '{"choices": [null]}',
+        '{"choices": {}}',
+        '{"choices": 7}',
+        '{"choices": [{"delta": "text"}]}',
+        '{"choices": [{"delta": {"content": [{}]}}]}',
+        '{"choices": [{"delta": {}, "finish_reason": 1}]}',
+        '{"usage": "x"}',
+        '{"usage": {"prompt_tokens": "many"}}',
+        '{"usage": {"prompt_tokens_details": [1]}}',
+        '{"timings": {"prompt_n": {}}}',
+        "null",
+    ],
+)
+async def test_an_odd_chunk_is_told_in_words(server: FakeServer, chunk: str) -> None:
+    server.chunks = [chunk]
+    model = OpenAIModel(server.address, deadlines=QUICK)
+    with pytest.raises(ModelTrouble, match="does not know") as caught:
+        await text_of(model.stream(QUESTION, Sampling(max_tokens=8)))
+    assert server.address in caught.value.problem
+    assert caught.value.mend
+    await model.close()
+
+
+@pytest.mark.parametrize(
+    ("figures", "kind"),
+    [
+        ({"n_prompt_tokens": 9000, "n_ctx": 4096}, PromptTooLong),
+        ({"n_prompt_tokens": "9000"}, ModelTrouble),
+        ({}, ModelTrouble),
+    ],
+)
+async def test_a_prompt_without_room_is_the_prompts_fault_whatever_figures_are_told(
+    server: FakeServer, figures: dict[str, object], kind: type[ModelTrouble]
+) -> None:
+    server.refusal = {"type": "exceed_context_size_error", "message": "too large", **figures}
+    model = OpenAIModel(server.address, deadlines=QUICK)
+    with pytest.raises(ModelTrouble, match="does not fit") as caught:
+        await text_of(model.stream(QUESTION, Sampling(max_tokens=8)))
+    assert type(caught.value) is kind
+    assert caught.value.concerns_prompt
+    await model.close()
+
+
+def test_servers_that_name_no_weights_share_no_answers() -> None:
+    def fingerprint(digest: str, address: str) -> str:
+        return ModelDescription(
+            engine="openai", name="m", context_tokens=4096, digest=digest, address=address
+        ).fingerprint
+
+    assert fingerprint("", "http://a") != fingerprint("", "http://b")
+    assert fingerprint("", "http://a") == fingerprint("", "http://a")
+    assert fingerprint("d", "http://a") == fingerprint("d", "http://b") == "openai:m:d:4096"
 
 
 @pytest.mark.parametrize(
