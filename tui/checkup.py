@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import MeritoError
+from core.wording import counted
 from tui import settings
 
 OK, NOTE, WRONG = "ok", "note", "WRONG"
@@ -196,7 +197,7 @@ def _store(store: str | None) -> Iterator[Finding]:
     with Store.open(path, mode="read") as opened:
         trouble = (*opened.quick_check(), *opened.check())
         runs, memories = len(opened.runs()), opened.newest()[0]
-    yield Finding("store", f"{path}: {runs} runs, {memories} memories")
+    yield Finding("store", f"{path}: {counted(runs, 'run')}, {counted(memories, 'memory', 'memories')}")
     for line in trouble:
         yield Finding("store", line, WRONG, "Restore a backup; see the files beside the store.")
 

@@ -15,6 +15,7 @@ from typing import Any
 import sample_dbs
 from core.datasets.loading import load
 from core.errors import MeritoError
+from core.wording import counted
 from tui.order import Order
 from tui.replaying import opened, replayed, shelved
 from tui.running import Began, perform
@@ -106,7 +107,7 @@ def recording_of(path: Path | None, *, told_aside: bool = False) -> Iterator[Beg
             with opened(run, store) as take:
                 events = take.export(path)
             say("", err=told_aside)
-            words = f"Recorded {events:,} events. Play them again:"
+            words = f"Recorded {counted(events, 'event')}. Play them again:"
             say(words, command=typed("replay", str(path)), err=told_aside)
 
 

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from core.memory.entry import ChannelRetrieval, MemoryEntry, ReviewState
+from core.wording import counted
 from stores.library import EntryUsage
 from tui.view import wrapping
 from tui.view.legible import legible, one_line
@@ -66,7 +67,7 @@ def page(whole: dict[str, Any]) -> str:
         ("outcome", f"{entry['outcome']} {entry.get('outcome_message', '')}".strip()),
         ("changed", "\n".join(entry["delta"])),
         ("learned", f"run {whole['run']}, position {whole['position']}, strategy {whole['strategy']}"),
-        ("used", f"in {whole['episodes']} episodes, of which {whole['repaired']} were repaired"),
+        ("used", f"in {counted(whole['episodes'], 'episode')}, {whole['repaired']} of them repaired"),
         ("history", "\n".join(decision_line(decision) for decision in whole["history"])),
     )
     return "\n".join(
@@ -110,16 +111,18 @@ def violation_line(violation: dict[str, Any]) -> str:
 
 def audit_line(total: dict[str, Any]) -> str:
     """What an audit looked at."""
-    wrong = f"{total['violations']} violations" if total["violations"] else "no violation"
-    return f"{total['retrievals']} retrievals with {total['memories']} memories checked: {wrong}."
+    wrong = counted(total["violations"], "violation") if total["violations"] else "no violation"
+    memories = counted(total["memories"], "memory", "memories")
+    return f"{counted(total['retrievals'], 'retrieval')} with {memories} checked: {wrong}."
 
 
 def export_line(written: dict[str, Any]) -> str:
     """One file of an export."""
-    return f"{written['memories']:,} memories in {one_line(written['file'])}"
+    return f"{counted(written['memories'], 'memory', 'memories')} in {one_line(written['file'])}"
 
 
 def import_line(taken: dict[str, Any]) -> str:
     """What an import brought."""
     twice = f", {taken['duplicates']:,} repeated in the files" if taken["duplicates"] else ""
-    return f"{taken['new']:,} new memories, {taken['known']:,} known before{twice}."
+    new = counted(taken["new"], "new memory", "new memories")
+    return f"{new}, {taken['known']:,} known before{twice}."

@@ -13,6 +13,7 @@ import msgspec
 
 from core.datasets.records import parse_json, read_text
 from core.errors import MeritoError
+from core.wording import counted
 
 BIRD_SEPARATOR = "\t----- bird -----\t"
 VALUE_PLACEHOLDER = (" value ", " 1 ")
@@ -64,9 +65,9 @@ def key_notice(dataset: str, predicted: Path) -> str:
     if not odd:
         return ""
     return (
-        f"{predicted}: {len(odd):,} of {len(keys):,} keys are not their place (place {odd[0]} has the"
-        f" key {keys[odd[0]]!r}). Predictions are paired by place, as the published script does; where"
-        " the keys say otherwise, sort the file by them."
+        f"{predicted}: {len(odd):,} of {counted(len(keys), 'key')} are not their place (place {odd[0]}"
+        f" has the key {keys[odd[0]]!r}). Predictions are paired by place, as published scripts do;"
+        " where the keys say otherwise, sort the file by them."
     )
 
 
@@ -79,7 +80,7 @@ Gold = tuple[str, str]
 def _unequal(gold: Path, predicted: Path, golds: list[list[Gold]], predictions: list[list[str]]) -> str:
     wanted, found = sum(map(len, golds)), sum(map(len, predictions))
     if wanted != found:
-        return f"{gold} has {wanted} queries, {predicted} has {found}."
+        return f"{gold} has {counted(wanted, 'query', 'queries')}, {predicted} has {found:,}."
     return (
         f"The blank lines of {gold} and {predicted} stand in different places; they end a conversation."
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from core.wording import counted
 from tui import options
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def command(run: str, file: Path, store: Path | None) -> int:
         for line in lines:
             written.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
     judged = sum(bool(line["gold_sql"]) for line in lines)
-    click.echo(f"{len(lines):,} questions, {judged:,} of them with gold: {file}")
+    click.echo(f"{counted(len(lines), 'question')}, {judged:,} of them with gold: {file}")
     return 0
 
 

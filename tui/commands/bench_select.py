@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from core.wording import counted
 from tui import options
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ class _Bench:
         from tui.view.summary import duration
 
         total = sum(map(len, self._study.pools))
-        words = f"{self._done} of {total} questions"
+        words = f"{self._done} of {counted(total, 'question')}"
         left = seconds / self._done * (total - self._done)
         return f"{words}; about {duration(left)} left" if left else words
 

@@ -159,7 +159,8 @@ def _check_root(root: Path, pairs: list[Pair]) -> None:
     if len(named) == 1:
         which = f"The database {named[0]!r} that the gold queries name is not"
     else:
-        which = f"None of the {len(named)} databases that the gold queries name (the first: {named[0]!r}) is"
+        first = f"the first: {named[0]!r}"
+        which = f"None of the {len(named)} databases that the gold queries name ({first}) is"
     raise UsageMistake(
         f"{which} under {root}.", f"{folder.others_than(named[0])} Give the right folder with --root."
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from core.wording import counted
 from tui import options
 
 if TYPE_CHECKING:
@@ -88,5 +89,5 @@ def _write(take: Take, export: Path | None, html: Path | None, as_json: bool) ->
 
 def _words(written: dict[str, Any]) -> str:
     hidden = ", redacted" if written["redacted"] else ""
-    events = f"{written['events']:,} events"
+    events = counted(written["events"], "event")
     return f"Wrote {written['file']}: a {written['kind']} of run {written['run']}, {events}{hidden}."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from core.wording import counted
 from tui import options
 from tui.selection.kept import memory_bank, open_specs
 
@@ -162,10 +163,11 @@ async def _build(
                             _say(_built(built), True, str)
                         advance()
             constrains = caller.constrains
-    words = f"{made:,} memories made ({rebuilt:,} from the syntax tree alone)"
+    words = f"{counted(made, 'memory', 'memories')} made ({rebuilt:,} from the syntax tree alone)"
     click.echo(f"{words}, {len(training.pairs) - missing:,} were there.", err=as_json)
     if rejected:
-        click.echo(f"{rejected:,} answers were no valid specification of their query.", err=True)
+        were = f"{counted(rejected, 'answer')} {'was' if rejected == 1 else 'were'}"
+        click.echo(f"{were} no valid specification of their query.", err=True)
     if not constrains:
         click.echo("The engine takes no JSON schema, so it answered freely.", err=True)
 
@@ -243,7 +245,7 @@ def export(file: Path, store: Path | None) -> None:
         draft.replace(file)
     except OSError as wrong:
         raise MeritoError(f"{file} cannot be written: {wrong.strerror}.", "Check the path.") from None
-    click.echo(f"{len(memories):,} memories in {_one_line(str(file))}")
+    click.echo(f"{counted(len(memories), 'memory', 'memories')} in {_one_line(str(file))}")
 
 
 @command.command(
@@ -258,7 +260,8 @@ def import_specs(file: Path, store: Path | None) -> None:
     memories = _read(file)
     with open_specs(store, create=True) as opened:
         added = opened.keep(memories)
-    click.echo(f"{added:,} new memories, {len(memories) - added:,} known before.")
+    new = counted(added, "new memory", "new memories")
+    click.echo(f"{new}, {len(memories) - added:,} known before.")
 
 
 def _read(file: Path) -> list[SpecificationMemory]:

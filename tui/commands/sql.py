@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from core.wording import counted
 from tui import options
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _print(table: ResultTable) -> None:
     if Measurement.get(console, _unbounded(console), drawn).maximum > _TOO_WIDE * console.width:
         drawn = _down(table)
     console.print(drawn)
-    rows = "1 row" if table.row_count == 1 else f"{table.row_count:,} rows"
+    rows = counted(table.row_count, "row")
     cut = " (cut: there is more)" if table.truncated else ""
     console.print(Text(f"{rows}{cut}, {table.seconds * 1000:.1f} ms", style="dim"))
 

@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from core.experiments.tables import GOLD
 from core.models.chat import ModelTrouble
 from core.run.jobs import merged
+from core.wording import counted
 from tui.experiments.cells import Study, study
 from tui.experiments.reporting import reported, stored_metrics
 from tui.experiments.telling import tell, telling
@@ -81,9 +82,10 @@ def _introduce(opened: Study, as_json: bool) -> None:
         say(line)
     done = sum(record.finished for record in opened.records().values())
     say(
-        f"Experiment {experiment.id}: {len(experiment.questions):,} questions,"
-        f" {len(experiment.strategies)} strategies, {len(experiment.orders)} orders;"
-        f" {done} of {len(cells)} runs are finished."
+        f"Experiment {experiment.id}: {counted(len(experiment.questions), 'question')},"
+        f" {counted(len(experiment.strategies), 'strategy', 'strategies')},"
+        f" {counted(len(experiment.orders), 'order')};"
+        f" {done} of {counted(len(cells), 'run')} {'is' if len(cells) == 1 else 'are'} finished."
     )
 
 

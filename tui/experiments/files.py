@@ -12,6 +12,7 @@ from core.experiments.design import order_words
 from core.experiments.report import Report
 from core.experiments.table import Table
 from core.whole_file import whole_file
+from core.wording import counted
 from tui.experiments import plots
 from tui.view.legible import one_line
 
@@ -70,7 +71,7 @@ def markdown(report: Report) -> str:
         )
         lines += [_row([cell.text for cell in row]) for row in table.rows]
         lines += ["", _plain(table.note)] if table.note else []
-    lines += ["", f"The strategies part on {len(report.stories):,} questions."]
+    lines += ["", f"The strategies part on {counted(len(report.stories), 'question')}."]
     return "\n".join(lines) + "\n"
 
 

@@ -13,6 +13,7 @@ import click
 
 from core.experiments.design import Cell, Experiment, Pace, unfinished
 from core.run.events import AnyEvent, EpisodeEnded, RunResumed, RunStarted
+from core.wording import counted
 from stores.runs import RunRecord
 from tui.view.summary import duration
 
@@ -76,7 +77,7 @@ class Telling:
         """Where it stands, in words."""
         left = self.seconds_left
         words = (
-            f"{cell.label}: {self.ended[cell.run]} of {len(cell.questions)} questions;"
+            f"{cell.label}: {self.ended[cell.run]} of {counted(len(cell.questions), 'question')};"
             f" {self.finished:,} of {self.total:,} in all"
         )
         return words + (f"; about {duration(left)} left" if left else "")

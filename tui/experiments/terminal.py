@@ -9,6 +9,7 @@ import click
 
 from core.experiments.report import Report
 from core.experiments.table import Table
+from core.wording import counted
 from tui.experiments.telling import tell
 from tui.view.legible import one_line
 from tui.view.wrapping import say
@@ -39,7 +40,7 @@ def show(report: Report, *, as_json: bool) -> None:
     click.echo()
     for note in report.notes:
         say(f"- {one_line(note)}")
-    say(f"- The strategies part on {len(report.stories):,} questions, told in full by --html.")
+    say(f"- The strategies part on {counted(len(report.stories), 'question')}, told in full by --html.")
 
 
 def show_tables(tables: Sequence[Table]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from core.wording import counted
 from tui.selection.telling import print_json
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _counted(figures: RepeatedFigures) -> str:
 
 
 def _questions(number: int) -> str:
-    return f"{number} question{'' if number == 1 else 's'}"
+    return counted(number, "question")
 
 
 def _left(unfinished: Unfinished, *, alone: bool) -> str:

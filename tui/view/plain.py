@@ -31,13 +31,14 @@ from core.run.events import (
     SqlExecuted,
 )
 from core.run.figures import TAKEN, Figures
+from core.wording import counted
 from tui.view.acceptance import acceptance_of
 from tui.view.difference import change_words
 from tui.view.episode_view import MENDED
 from tui.view.judging import KIND_WORDS
 from tui.view.legible import cell_text, one_line
 from tui.view.polarity import POLARITY_WORDS, change_of
-from tui.view.run_view import RunView
+from tui.view.run_view import RunView, resumed_words, reviews_words
 from tui.view.selection_words import selection_words
 from tui.view.summary import duration, model_words, summary
 from tui.view.wrapping import lines_for
@@ -106,9 +107,9 @@ def _title(view: RunView, position: int) -> str:
 def _run_started(view: RunView, event: RunStarted) -> Iterator[str]:
     settings = event.settings
     yield (
-        f"Run {one_line(event.run, 80)}: {len(event.questions)} questions of "
+        f"Run {one_line(event.run, 80)}: {counted(len(event.questions), 'question')} of "
         f"{one_line(settings.dataset, 200)}, strategy {one_line(settings.strategy, 80)}, "
-        f"at most {settings.budget} repairs each, {settings.memory} memory, "
+        f"at most {counted(settings.budget, 'repair')} each, {settings.memory} memory, "
         f"judged by {one_line(settings.regime, 80)}"
     )
     yield f"Model: {one_line(model_words(view.figures), 200)}"
@@ -117,11 +118,11 @@ def _run_started(view: RunView, event: RunStarted) -> Iterator[str]:
 
 
 def _run_resumed(_view: RunView, event: RunResumed) -> Iterator[str]:
-    yield f"Resumed: {event.finished} questions were final already."
+    yield resumed_words(event)
 
 
 def _reviews_applied(_view: RunView, event: ReviewsApplied) -> Iterator[str]:
-    yield f"{len(event.decisions)} review decisions count from question {event.position + 1} on."
+    yield reviews_words(event)
 
 
 def _episode_started(view: RunView, event: EpisodeStarted) -> Iterator[str]:
@@ -141,7 +142,7 @@ def _memories(view: RunView, event: MemoriesRetrieved) -> Iterator[str]:
     for channel in event.retrieval.channels:
         if not channel.legal:
             continue
-        words = f"{channel.channel}: {channel.taken} of {channel.pool} candidates"
+        words = f"{channel.channel}: {channel.taken} of {counted(channel.pool, 'candidate')}"
         if channel.fallback:
             words += (
                 f" (only {channel.typed} of the same failure type, so all {channel.legal} were ranked)"
@@ -219,7 +220,7 @@ def _rows(view: RunView, event: SqlExecuted) -> Iterator[str]:
             for name, cell in zip(result.columns[:_COLUMNS], row[:_COLUMNS], strict=False)
         )
         more = len(row) - _COLUMNS
-        yield f"    {cells}" + (f", and {more} more columns" if more > 0 else "")
+        yield f"    {cells}" + (f", and {counted(more, 'more column')}" if more > 0 else "")
 
 
 def _awaited(_view: RunView, _event: JudgementAwaited) -> Iterator[str]:
@@ -272,9 +273,7 @@ def _stumbled(_view: RunView, event: ModelStumbled) -> Iterator[str]:
 
 def _episode_ended(view: RunView, event: EpisodeEnded) -> Iterator[str]:
     acceptance = acceptance_of(view.figures)
-    words = acceptance.ending(event.outcome).format(
-        repairs=f"{event.attempts} repair{'' if event.attempts == 1 else 's'}"
-    )
+    words = acceptance.ending(event.outcome).format(repairs=counted(event.attempts, "repair"))
     if event.outcome in TAKEN and not acceptance.confirmed:
         words += f"{_emptiness(view, event.position)}{acceptance.unconfirmed}"
     note = f": {one_line(event.note, 300)}" if event.note else ""

@@ -33,6 +33,7 @@ from core.run.events import (
     TokenDelta,
 )
 from core.run.figures import Figures
+from core.wording import counted
 from tui.view.episode_view import EpisodeEvent, EpisodeView
 from tui.view.states import OUTCOMES, State
 
@@ -249,13 +250,25 @@ _STATES: dict[type, State] = {
     ModelStumbled: State.TROUBLE,
 }
 
+
+def resumed_words(event: RunResumed) -> str:
+    """That a run goes on, and with how much behind it."""
+    was = "was" if event.finished == 1 else "were"
+    return f"Resumed: {counted(event.finished, 'question')} {was} final already."
+
+
+def reviews_words(event: ReviewsApplied) -> str:
+    """From where on review decisions count."""
+    count = len(event.decisions)
+    decisions = counted(count, "review decision")
+    return f"{decisions} {'counts' if count == 1 else 'count'} from question {event.position + 1} on."
+
+
 _Words = Iterable[tuple[str, bool]]
 
 _HAPPENINGS: dict[type, Callable[..., _Words]] = {
     RunStarted: lambda event: ((problem, True) for problem in event.problems),
-    RunResumed: lambda event: [(f"Resumed: {event.finished} questions were final already.", False)],
+    RunResumed: lambda event: [(resumed_words(event), False)],
     RunEnded: lambda event: [(f"The run is over: {event.reason}.", event.reason != "finished")],
-    ReviewsApplied: lambda event: [
-        (f"{len(event.decisions)} review decisions count from question {event.position + 1} on.", False)
-    ],
+    ReviewsApplied: lambda event: [(reviews_words(event), False)],
 }

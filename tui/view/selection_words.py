@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from core.selection.grouped import Candidates
 from core.selection.selection import Selection
+from core.wording import counted
 
 
 def name_of(index: int) -> str:
@@ -33,8 +34,8 @@ def _groups(candidates: Candidates) -> str:
         ran = candidates.executed[group[0]].ran
         sizes.append(f"{len(group)}" if ran else f"{len(group)} that did not run")
     count = len(candidates.executed)
-    many = f"{len(sizes)} group{'' if len(sizes) == 1 else 's'} of equal results"
-    return f"{count} candidates in {many}: {', '.join(sizes) or 'none'}"
+    many = f"{counted(len(sizes), 'group')} of equal results"
+    return f"{counted(count, 'candidate')} in {many}: {', '.join(sizes) or 'none'}"
 
 
 def why(candidates: Candidates, selection: Selection) -> str:
@@ -81,5 +82,4 @@ def cost_words(selection: Selection) -> str:
     saved = f", {spent.saved} saved" if spent.saved else ""
     tokens = "unknown" if spent.tokens_sent is None else f"{spent.tokens_sent:,}"
     read = "" if spent.tokens_evaluated is None else f" ({spent.tokens_evaluated:,} evaluated)"
-    calls = f"{spent.calls} call{'' if spent.calls == 1 else 's'}"
-    return f"{calls}{saved}; {tokens} tokens sent{read}, {spent.seconds:.1f} s"
+    return f"{counted(spent.calls, 'call')}{saved}; {tokens} tokens sent{read}, {spent.seconds:.1f} s"

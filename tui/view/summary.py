@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.memory.entry import Polarity, ReviewState
 from core.run.events import EpisodeOutcome
 from core.run.figures import Figures
+from core.wording import counted
 from tui.view.acceptance import acceptance_of
 
 
@@ -86,13 +87,13 @@ def _repairs(figures: Figures) -> str:
 def _calls(figures: Figures) -> str:
     words = f"{figures.cost.calls:,}"
     if figures.shared_answers:
-        words += f" (and {figures.shared_answers:,} answers taken over)"
+        words += f" (and {counted(figures.shared_answers, 'answer')} taken over)"
     words += f", {figures.cost.sent:,} tokens in"
     if figures.cost.cached:
         words += f" ({figures.cost.cached:,} of them from the cache)"
     words += f", {figures.cost.written:,} out, {duration(figures.cost.seconds)} in the model"
     if figures.cost.uncounted:
-        words += f"; {figures.cost.uncounted:,} calls without token counts"
+        words += f"; {counted(figures.cost.uncounted, 'call')} without token counts"
     return words
 
 
@@ -100,7 +101,9 @@ def _learned(figures: Figures) -> str:
     examples = figures.memories(Polarity.EXAMPLE)
     words = (
         f"{figures.memories(Polarity.POSITIVE):,} positive, "
-        f"{figures.memories(Polarity.NEGATIVE):,} negative memories"
-    ) + (f", {examples:,} examples" if examples else "")
+        f"{counted(figures.memories(Polarity.NEGATIVE), 'negative memory', 'negative memories')}"
+    ) + (f", {counted(examples, 'example')}" if examples else "")
     pending = sum(state is ReviewState.PENDING for _, state in figures.learned.values())
-    return words + (f", {pending:,} of them wait for review" if pending else "")
+    return words + (
+        f", {pending:,} of them {'waits' if pending == 1 else 'wait'} for review" if pending else ""
+    )

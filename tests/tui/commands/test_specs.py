@@ -45,7 +45,7 @@ def test_an_interrupted_building_repeats_no_finished_call(stage: Stage, train: P
     assert "The server is gone" in stage.err
     stage.script = helpful
     assert stage("specs", "build", train) == 0
-    assert "1 memories made" in stage.out
+    assert "1 memory made" in stage.out
     assert len(stage.models[1].calls) == 1
 
 

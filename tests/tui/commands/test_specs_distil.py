@@ -60,7 +60,7 @@ def test_it_goes_on_where_it_was(stage: Stage) -> None:
     assert "The server is gone" in stage.err
     stage.script = helpful
     assert stage("specs", "distil") == 0
-    assert "1 memories made" in stage.out
+    assert "1 memory made" in stage.out
     assert stage.calls == 3
 
 

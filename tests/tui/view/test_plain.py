@@ -16,6 +16,7 @@ from core.run.events import (
     AnyEvent,
     AttemptJudged,
     EpisodeOutcome,
+    RunResumed,
     RunStarted,
     SqlExecuted,
     TokenDelta,
@@ -65,6 +66,18 @@ def test_a_summary_of_nothing_is_no_division_by_zero() -> None:
 def test_tokens_as_they_arrive_print_nothing() -> None:
     events = run_events(3, deltas=True)
     assert told(events) == told([event for event in events if not isinstance(event, TokenDelta)])
+
+
+def test_one_is_one() -> None:
+    start, *rest = run_events(1)
+    assert isinstance(start, RunStarted)
+    settings = msgspec.structs.replace(start.settings, budget=1)
+    resumed = RunResumed(run="run-1", seq=2, at=1.0, finished=1)
+    text = told([msgspec.structs.replace(start, settings=settings), resumed, *rest], summary=True)
+    assert "Run run-1: 1 question of" in text
+    assert "at most 1 repair each" in text
+    assert "Resumed: 1 question was final already." in text
+    assert not re.search(r"\b1 (questions|repairs|memories|candidates|calls)\b", text)
 
 
 def test_a_repeat_says_what_it_repeats() -> None:
