@@ -50,27 +50,40 @@ STRATEGIES: dict[tuple[str, str], Published] = {
     ("bird", "merit"): _row(48.44, 154.0, 6.13, 53.1, 17.569, 7325),
 }
 
-DIFFERENCES: dict[tuple[str, str, str], str] = {
-    ("spider", "merit", "iterative"): "+3.45 [1.97, 4.96]",
-    ("bird", "merit", "iterative"): "+1.09 [0.00, 2.17]",
-    ("spider", "merit", "reflexion"): "+1.42 [-0.19, 3.03]",
-    ("bird", "merit", "reflexion"): "-2.80 [-4.15, -1.46]",
-    ("spider", "merit", "merit-reliability"): "+0.39 [-0.23, 1.03]",
-    ("bird", "merit", "merit-reliability"): "-0.20 [-0.67, 0.28]",
-    ("spider", "merit-no-negative", "merit"): "-0.13",
-    ("bird", "merit-no-negative", "merit"): "-0.09",
-    ("spider", "merit-no-type", "merit"): "-0.58",
-    ("bird", "merit-no-type", "merit"): "+0.13",
-    ("spider", "merit-random-same-type", "merit"): "-0.09",
-    ("bird", "merit-random-same-type", "merit"): "-0.05",
-    ("spider", "merit-no-dense", "merit"): "-1.12",
-    ("bird", "merit-no-dense", "merit"): "+0.13",
-    ("spider", "merit-no-bm25", "merit"): "+0.58",
-    ("bird", "merit-no-bm25", "merit"): "-0.40",
-    ("spider", "merit-other-databases", "merit"): "-0.93",
-    ("bird", "merit-other-databases", "merit"): "-2.74",
+_DIFFERENCES: dict[tuple[str, str, str], tuple[float, ...]] = {
+    ("spider", "merit", "iterative"): (3.45, 1.97, 4.96),
+    ("bird", "merit", "iterative"): (1.09, 0.0, 2.17),
+    ("spider", "merit", "reflexion"): (1.42, -0.19, 3.03),
+    ("bird", "merit", "reflexion"): (-2.8, -4.15, -1.46),
+    ("spider", "merit", "merit-reliability"): (0.39, -0.23, 1.03),
+    ("bird", "merit", "merit-reliability"): (-0.2, -0.67, 0.28),
+    ("spider", "merit-no-negative", "merit"): (-0.13,),
+    ("bird", "merit-no-negative", "merit"): (-0.09,),
+    ("spider", "merit-no-type", "merit"): (-0.58,),
+    ("bird", "merit-no-type", "merit"): (0.13,),
+    ("spider", "merit-random-same-type", "merit"): (-0.09,),
+    ("bird", "merit-random-same-type", "merit"): (-0.05,),
+    ("spider", "merit-no-dense", "merit"): (-1.12,),
+    ("bird", "merit-no-dense", "merit"): (0.13,),
+    ("spider", "merit-no-bm25", "merit"): (0.58,),
+    ("bird", "merit-no-bm25", "merit"): (-0.4,),
+    ("spider", "merit-other-databases", "merit"): (-0.93,),
+    ("bird", "merit-other-databases", "merit"): (-2.74,),
 }
-"""(benchmark, first, second) -> first minus second in points, with the interval where one is given."""
+"""(benchmark, first, second) -> first minus second in points, and the ends of its interval where they
+are given."""
+
+
+def difference(benchmark: str, first: str, second: str) -> str:
+    """First minus second in points, whichever way it was printed; empty where it was not."""
+    found = _DIFFERENCES.get((benchmark, first, second))
+    if found is None:
+        turned = _DIFFERENCES.get((benchmark, second, first), ())
+        # The ends of the interval change places. From 0.0, so that no zero is negative.
+        found = tuple(0.0 - turned[place] for place in (0, 2, 1) if place < len(turned))
+    ends = f" [{found[1]:.2f}, {found[2]:.2f}]" if len(found) > 1 else ""
+    return f"{found[0]:+.2f}{ends}" if found else ""
+
 
 CLASSIFIER = {
     "spider": "accuracy about 48 %, macro-F1 0.317",

@@ -118,8 +118,8 @@ COMPARED = (
 
 def _comparison(found: Comparison, benchmarks: Benchmarks) -> tuple[Cell, ...]:
     test, difference = found.test, found.difference
-    key = (_benchmark(found.first, benchmarks), found.first.strategy, found.second.strategy)
-    theirs = paper.DIFFERENCES.get(key)
+    benchmark = _benchmark(found.first, benchmarks)
+    theirs = paper.difference(benchmark, found.first.strategy, found.second.strategy)
     return (
         words(found.first.label),
         words(found.second.label),

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from core.experiments import paper
 from core.experiments.arms import arms_of, compared
 from core.experiments.metrics import RunMetrics, metrics_of
 from core.experiments.report import Report, report_of
@@ -125,6 +126,17 @@ def test_the_papers_figures_stand_beside_on_its_own_benchmarks_alone() -> None:
     assert all(record["paper final"] is None for record in own)
     spider = table(report_of(study(), title="t", benchmarks={"sample": "spider"}), "accuracy").records()
     assert [record["paper final"] for record in spider] == [66.34, 69.79, None]
+
+
+def test_a_difference_of_the_paper_is_turned_with_its_pair() -> None:
+    assert paper.difference("spider", "merit", "merit-reliability") == "+0.39 [-0.23, 1.03]"
+    assert paper.difference("spider", "merit-reliability", "merit") == "-0.39 [-1.03, 0.23]"
+    assert paper.difference("bird", "iterative", "merit") == "-1.09 [-2.17, 0.00]"
+    assert paper.difference("spider", "merit", "merit-no-bm25") == "-0.58"
+    assert paper.difference("spider", "merit", "none") == ""
+    runs = [ran("merit", STRONG), ran("merit-reliability", WEAK)]
+    (row,) = table(report_of(runs, title="t", benchmarks={"sample": "spider"}), "differences").records()
+    assert (row["first"], row["paper"]) == ("merit-reliability", "-0.39 [-1.03, 0.23]")
 
 
 def test_ablations_are_compared_with_what_they_ablate() -> None:
