@@ -254,7 +254,8 @@ class Denotation:
         return (self._folder.path(db_id),)
 
     async def _run_gold(self, question: Question) -> _Gold:
-        """Run gold on every test case. The DBMS's message would quote gold, so it is not passed on."""
+        """Run gold on every test case. Of the DBMS's message only the kind is passed on: the rest of it
+        would quote gold."""
         sql = self._golds.get(question.id, "")
         if not sql.strip():
             return _Gold(broken="it has no gold query")
@@ -262,7 +263,7 @@ class Denotation:
         cases = []
         for path in self._databases(question.database):
             run = await self._run(path, text)
-            broken = _BROKEN.get(run.outcome, "") or (_TOO_LARGE if run.truncated else "")
+            broken = _broken(run) or (_TOO_LARGE if run.truncated else "")
             if broken:
                 return _Gold(broken=broken)
             rows = await asyncio.to_thread(published_rows, run)
@@ -270,6 +271,21 @@ class Denotation:
         return _Gold(tuple(cases), self.protocol.order_matters(text))
 
 
+def _broken(run: Execution) -> str:
+    """Why a gold query has no rows to compare with; empty where it has."""
+    said = run.error.casefold() if run.outcome is Outcome.ERROR else ""
+    kind = next((kind for kind in _KINDS if kind in said), "")
+    return _BROKEN.get(run.outcome, "") + (f" ({kind})" if kind else "")
+
+
+_KINDS = (
+    "no such column", "no such table", "no such function", "no such collation", "no such module",
+    "ambiguous column name", "syntax error", "incomplete input", "unrecognized token",
+    "misuse of aggregate", "misuse of window function", "wrong number of arguments",
+    "sub-select returns", "do not have the same number of result columns", "integer overflow",
+    "more than one statement", "is not authorized", "prohibited", "malformed json",
+)  # fmt: skip
+"""Errors of SQLite and of the sandbox, each by the words of its message that quote nothing."""
 _TOO_LARGE = "its gold result is larger than the limit for comparing"
 _BROKEN = {
     Outcome.ERROR: "its gold query fails",

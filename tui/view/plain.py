@@ -276,7 +276,7 @@ def _episode_ended(view: RunView, event: EpisodeEnded) -> Iterator[str]:
     words = acceptance.ending(event.outcome).format(repairs=counted(event.attempts, "repair"))
     if event.outcome in TAKEN and not acceptance.confirmed:
         words += f"{_emptiness(view, event.position)}{acceptance.unconfirmed}"
-    note = f": {one_line(event.note, 300)}" if event.note else ""
+    note = f": {one_line(event.note, 300).rstrip('.')}" if event.note else ""
     yield f"{words}{note}, after {duration(event.seconds)}"
     if event.memory is not None:
         kind = POLARITY_WORDS[event.memory.polarity].kind

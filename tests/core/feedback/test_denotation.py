@@ -150,10 +150,16 @@ async def test_the_author_sees_the_message_about_what_was_written(
 @pytest.mark.parametrize(
     ("gold", "why"),
     [
-        (f"SELECT {MARKER} FROM item", "fails"),
-        (f"SELECT name FROM item WHERE name = '{MARKER}", "fails"),
+        (f"SELECT {MARKER} FROM item", "its gold query fails (no such column)."),
+        (f"SELECT name FROM {MARKER}", "its gold query fails (no such table)."),
+        (f"SELECT name FORM {MARKER}", "its gold query fails (syntax error)."),
+        (f"SELECT {MARKER}(name) FROM item", "its gold query fails (no such function)."),
+        (f"SELECT name FROM item WHERE name = '{MARKER}", "fails (unrecognized token)."),
         ("", "no gold"),
-        (f"SELECT '{MARKER}' UNION ALL SELECT '{MARKER}'; SELECT 2", "fails"),
+        (
+            f"SELECT '{MARKER}' UNION ALL SELECT '{MARKER}'; SELECT 2",
+            "fails (more than one statement).",
+        ),
         (
             f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n)"
             f" SELECT '{MARKER}', i FROM n WHERE i = 2",
@@ -161,7 +167,17 @@ async def test_the_author_sees_the_message_about_what_was_written(
         ),
         (f"SELECT zeroblob(17000000), '{MARKER}'", "limit"),
     ],
-    ids=["column", "literal", "missing", "two statements", "endless", "too big"],
+    ids=[
+        "column",
+        "table",
+        "syntax",
+        "function",
+        "literal",
+        "missing",
+        "two statements",
+        "endless",
+        "too big",
+    ],
 )
 async def test_a_broken_question_is_named_and_says_nothing_of_gold(
     sandbox: Sandbox, folder: DatabaseFolder, gold: str, why: str

@@ -15,6 +15,7 @@ from core.run.events import (
     AnswerWritten,
     AnyEvent,
     AttemptJudged,
+    EpisodeEnded,
     EpisodeOutcome,
     RunResumed,
     RunStarted,
@@ -78,6 +79,16 @@ def test_one_is_one() -> None:
     assert "at most 1 repair each" in text
     assert "Resumed: 1 question was final already." in text
     assert not re.search(r"\b1 (questions|repairs|memories|candidates|calls)\b", text)
+
+
+def test_a_broken_question_says_why_in_one_sentence() -> None:
+    *events, ended = episode_events(0, EpisodeOutcome.BROKEN, 0)
+    assert isinstance(ended, EpisodeEnded)
+    note = "Question 2 (database shop) cannot be judged: its gold query fails (no such column)."
+    ended = msgspec.structs.replace(ended, note=note, seconds=0.0)
+    text = told([*run_events(1)[:1], *events, ended])
+    assert "BROKEN QUESTION, in no rate: Question 2 (database shop) cannot be judged: its gold" in text
+    assert "its gold query fails (no such column), after 0.00 s\n" in text
 
 
 def test_a_repeat_says_what_it_repeats() -> None:
