@@ -87,9 +87,9 @@ class Prompts:
         """The initial prompt, with what earlier attempts taught as notes below the schema; their SQL
         stays out. What is not given is not shown; without any note this is the initial prompt itself.
 
-        The question stays last: a small model answers what it read last, were it an example. Facts
-        come before lessons because they only grow within an episode, so that the cache serves them
-        too. `database` is the question's own: its lessons come first.
+        The question stays last: a small model answers what it read last, were it an example. Values
+        come before facts, which come before lessons: what changes least within an episode stands
+        first, so that the cache serves it. `database` is the question's own: its lessons come first.
         """
         notes = {
             "values": bullets(values),

@@ -67,7 +67,11 @@ _NUMERIC = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _LONGEST_PHRASE = 6
 """Words of a value that prose is searched for as a whole; a longer one is no name."""
 _SHORTEST_NAME = 3
-_CREATE = re.compile(r"\bCREATE\s+TABLE\b", re.IGNORECASE)
+_CREATE = re.compile(
+    r"\bCREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|[\w$.]+)\s*\(",
+    re.IGNORECASE,
+)
+"""With its bracket: a question may speak of creating a table, too."""
 
 
 class Words:
@@ -88,13 +92,18 @@ class Words:
 
     def _learn_table(self, text: str, start: int) -> int:
         """The names of one statement; gives the place where it ends."""
-        previous, depth = "", 0
+        previous, depth, checked = "", 0, 0
         for match in _SQL.finditer(text, start):
             kind, token = match.lastgroup, match.group()
-            if kind in ("word", "quoted") and previous != "default":
+            if previous == "check" and token == "(":
+                checked = depth + 1
+            # In a CHECK, "Paris" is mostly a value.
+            value = previous == "default" or (checked and token.startswith('"'))
+            if kind in ("word", "quoted") and not value:
                 self._name(_unquoted(token) if kind == "quoted" else token)
             previous = fold(token) if token.strip() else previous
             depth += (token == "(") - (token == ")")
+            checked = checked if depth >= checked else 0
             if token == ";" or (token == ")" and depth <= 0):
                 return match.end()
         return len(text)
@@ -191,10 +200,12 @@ class Words:
 
     def _betrays(self, word: str, first: bool) -> bool:
         folded = word.casefold()
-        if self._known(word) or folded in COMMON or _ALIAS.fullmatch(word) or self._of_schema(folded):
+        if self._known(word):
             return False
-        if folded in self._placeholders:
+        if folded in self._placeholders and not (folded in COMMON and word.islower()):
             return True
+        if folded in COMMON or _ALIAS.fullmatch(word) or self._of_schema(folded):
+            return False
         return not first and not word.islower()
 
     def _of_schema(self, word: str) -> bool:

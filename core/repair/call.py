@@ -43,7 +43,7 @@ async def answer(
 
 
 def prediction_key(model: ModelDescription, prompt: Prompt, sampling: Sampling) -> str:
-    """Under what an initial prediction is shared: the same model, prompt and sampling."""
+    """Under what an answer is shared: the same model, prompt and sampling."""
     what = msgspec.json.encode([model.fingerprint, prompt.template, prompt.messages, sampling])
     return hashlib.sha256(what).hexdigest()
 

@@ -13,7 +13,7 @@ from core.run.events import AttemptJudged, MemoriesRetrieved
 
 
 def initial(equipment: Equipment, question: Question) -> Prompt:
-    """The prompt of the first prediction, and of every `resample` draft."""
+    """The prompt of the first prediction; without notes, also of a fresh draft."""
     return equipment.prompts.initial(question.text, equipment.schema_text(question), question.evidence)
 
 

@@ -6,14 +6,13 @@ from collections.abc import AsyncGenerator
 
 from core.database.rows import Execution, Outcome, clipped
 from core.database.sandbox import COMPLETE, DISPLAY
+from core.feedback.denotation import NO_SQL
 from core.feedback.failure import classify
 from core.feedback.unrun import not_run
 from core.feedback.verdict import Status, Verdict
 from core.repair.equipment import Equipment
 from core.repair.history import History
 from core.run.events import AnyEvent, AttemptJudged, JudgementAwaited, SqlExecuted
-
-NO_SQL = "no SQL found in the answer"
 
 
 async def attempt_sql(

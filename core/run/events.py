@@ -144,8 +144,8 @@ class EpisodeStarted(Event, tag="episode_started", frozen=True, kw_only=True, om
     position: int
     question: Question
     overlapping: tuple[int, ...] = ()
-    """Lower positions whose episodes were not final yet (a person had not judged them): what they
-    teach comes too late for this one."""
+    """Positions whose episodes had begun and were not final yet (a person had not judged them): what
+    they teach comes too late for this one."""
 
 
 class MemoriesRetrieved(Event, tag="memories_retrieved", frozen=True, kw_only=True):
@@ -163,7 +163,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
     """A fact worked out from schema, message and database alone, never from gold."""
 
     kind: str
-    """unknown-column, unknown-table, ambiguous-column, join-path, empty-result, literal, ..."""
+    """unknown-column, unknown-table, ambiguous-column, join-path, empty-result, value, ..."""
     text: str
     attempt: int
     """The failed attempt that it was worked out from."""
@@ -205,10 +205,10 @@ class AnswerWritten(Event, tag="answer_written", frozen=True, kw_only=True):
     seconds: float
     finish: str = "stop"
     reused: bool = False
-    """The answer was made earlier and shared (initial predictions)."""
+    """The answer was made earlier and shared: by another run, or another draft with the same prompt."""
     prediction_key: str = ""
-    """Under which a later run with the same model, prompt and sampling finds this answer; only
-    initial predictions have one."""
+    """Under which a later run with the same model, prompt and sampling finds this answer; initial
+    predictions have one, and repairs where the runs of an experiment share them."""
 
 
 class CandidateDrawn(Event, tag="candidate_drawn", frozen=True, kw_only=True):
@@ -345,7 +345,7 @@ class RunEnded(Event, tag="run_ended", frozen=True, kw_only=True):
     """The last event of a session of the run; a stopped run may be resumed after it."""
 
     reason: str
-    """finished, stopped, interrupted."""
+    """finished, stopped, the model failed, the encoder failed."""
 
 
 AnyEvent = (

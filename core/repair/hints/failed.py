@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
+Fact = tuple[str, str]
+"""A hint's kind and its sentence."""
+
+
 class Source(msgspec.Struct, frozen=True):
     """What a FROM clause names: a table of the schema, or rows that the query itself makes."""
 

@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from core.database.schema import Schema, Table
-from core.repair.hints.failed import Failed
+from core.repair.hints.failed import Fact, Failed
 from core.repair.hints.naming import join_sentence, listed, shown
 from core.sql import fold
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-Fact = tuple[str, str]
-"""A hint's kind and its sentence."""
 Maker = Callable[[Failed], Iterator[Fact]]
 Place = tuple[str, str]
 """A table and one of its columns, both case-folded."""

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 from core.database.rows import Execution, printable
 from core.database.schema import Schema
-from core.repair.hints.failed import Failed
-from core.repair.hints.joins import JOIN_MAKERS, Fact
+from core.repair.hints.failed import Fact, Failed
+from core.repair.hints.joins import JOIN_MAKERS
 from core.repair.hints.mentions import mentioned_values
 from core.repair.hints.names import NAME_MAKERS
 from core.repair.hints.values import Lookup, compared_values

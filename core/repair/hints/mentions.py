@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Iterator
 
 from core.database.rows import Outcome
 from core.database.schema import Column, Schema, Table
+from core.repair.hints.failed import Fact
 from core.repair.hints.naming import shown
 from core.repair.hints.values import (
     COLUMNS_SEARCHED,
     SCANNED_ROWS,
-    Fact,
     Lookup,
     literal,
     quoted_name,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.database.schema import Schema, Table, quoted
-from core.repair.hints.failed import Failed
-from core.repair.hints.joins import Fact, Maker, path_fact
+from core.repair.hints.failed import Fact, Failed
+from core.repair.hints.joins import Maker, path_fact
 from core.repair.hints.naming import (
     MOST_NAMES,
     MOST_OWNERS,

@@ -16,13 +16,12 @@ from core.database.rows import Execution, Outcome
 from core.database.sandbox import Caps, Sandbox
 from core.database.schema import Column, Schema, Table
 from core.database.schema_text import Samples
-from core.repair.hints.failed import Comparison, Failed
+from core.repair.hints.failed import Comparison, Fact, Failed
 from core.repair.hints.naming import shown
 from core.sql import fold
 
 Lookup = Callable[[str], Awaitable[Execution]]
 """Runs one reading statement against the question's database."""
-Fact = tuple[str, str]
 
 MOST_COMPARISONS = 4
 DISTINCT_VALUES = 2_000

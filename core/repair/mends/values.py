@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from core.database.schema import Schema, Table
 from core.repair.hints.naming import shown
 from core.repair.hints.values import (
+    MOST_COMPARISONS,
     Lookup,
     distinct_values,
     holds_value,
@@ -22,7 +23,6 @@ from core.sql import fold
 if TYPE_CHECKING:
     from sqlglot import exp
 
-MOST_COMPARISONS = 4
 SURE = 85.0
 """Similarity in percent from which a stored text is taken for the one that was meant."""
 _YES = ("t", "true", "yes", "y", "1")

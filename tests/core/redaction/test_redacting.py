@@ -15,6 +15,7 @@ from core.memory.entry import MemoryEntry, ReviewDecision, ReviewState
 from core.models.chat import Message, ModelDescription, Sampling, Usage
 from core.question import Question
 from core.redaction.redacting import ROWS, Redaction
+from core.redaction.texts import Words
 from core.run.events import (
     AnyEvent,
     AttemptJudged,
@@ -229,6 +230,27 @@ def test_one_value_has_one_placeholder_wherever_it_stands() -> None:
     assert started.question.text == "Is text1 boat number1?"
     assert judged.message == 'no such column: text1, near "text1"'
     assert sent.hints[0].text == "boat.name holds 'text1' and no number1."
+
+
+def test_a_value_is_hidden_though_it_looks_like_an_alias_or_a_common_word() -> None:
+    words = Words()
+    words.learn_schema("CREATE TABLE flat (number TEXT, tenant TEXT)")
+    words.learn_cells([["B12", "Will"], ["C7", "a"]])
+    assert words.prose("Who lives in B12 with Will?") == "Who lives in text1 with text2?"
+    assert words.prose("in b12, and will a tenant go?") == "in text1, and will a tenant go?"
+    assert words.prose("Is T1.tenant known?") == "Is T1.tenant known?"
+
+
+def test_values_of_a_check_and_words_of_a_question_are_no_names_of_the_schema() -> None:
+    words = Words()
+    words.learn_schema(
+        'CREATE TABLE flat (city TEXT CHECK (city IN ("Paris", "Rome")), "the rent" REAL)'
+    )
+    words.learn_schema("Please create table Alice Smith earns more than (she did)")
+    assert words.sql('SELECT "the rent" FROM flat WHERE city = "Paris"') == (
+        'SELECT "the rent" FROM flat WHERE city = "text1"'
+    )
+    assert words.prose("Does Alice pay?") == "Does text2 pay?"
 
 
 def test_null_stays_null_and_rows_are_counted() -> None:
