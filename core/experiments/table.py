@@ -50,6 +50,18 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def turned(self) -> Table:
+        """The same with what the columns say down the side, and the rows across."""
+        return msgspec.structs.replace(
+            self,
+            columns=(self.columns[0], *(row[0].text for row in self.rows)),
+            rows=tuple(
+                (words(self.columns[n]), *(row[n] for row in self.rows))
+                for n in range(1, len(self.columns))
+            ),
+        )
+
+    @property
     def telling(self) -> Table:
         """The table without the columns in which no row has anything."""
         numbers = range(len(self.columns))
@@ -69,9 +81,14 @@ BEHIND = ("strategy", "questions", "orders")
 
 
 def behind(arm: Arm) -> tuple[Cell, Cell, Cell]:
-    """Label, questions and orders of an arm."""
-    told = f"{arm.questions}{arm.unfinished}"
-    return words(arm.label), Cell(told, (("", arm.questions),)), count(len(arm.runs))
+    """Label of an arm, and the questions and orders that its figures are of."""
+    orders = len(arm.told)
+    of_all = f" of {len(arm.runs):,}" if orders < len(arm.runs) else ""
+    return (
+        words(arm.label),
+        Cell(f"{arm.questions}{arm.unfinished}", (("", arm.questions),)),
+        Cell(f"{orders}{of_all}", (("", orders),)),
+    )
 
 
 ABSENT = Cell("-", (("", None),))

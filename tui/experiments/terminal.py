@@ -17,7 +17,8 @@ from tui.view.wrapping import say
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-WIDTH_WITHOUT_TERMINAL = 200
+READABLE = 100
+"""Characters of a line that are read with ease, where no terminal says how many there are."""
 GAP = 2
 """Blanks after a column."""
 DIVIDER = 1
@@ -44,28 +45,34 @@ def show(report: Report, *, as_json: bool) -> None:
 
 
 def show_tables(tables: Sequence[Table]) -> None:
-    """Tables that fit the terminal, each with its title and its note."""
+    """Tables that fit the terminal, each with its title and its note; in a pipe each is whole."""
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=False, emoji=False)
-    if not console.is_terminal:
-        console.width = WIDTH_WITHOUT_TERMINAL
+    room = console.width if console.is_terminal else None
     for table in tables:
         click.echo(f"\n{one_line(table.title)}\n")
-        for piece in pieces(table.telling, console.width):
+        for piece in laid_out(table.telling, room):
+            if room is None:
+                console.width = max(READABLE, _width(piece))
             console.print(_drawn(piece))
         if table.note:
             say(one_line(table.note))
 
 
+def laid_out(table: Table, width: int | None) -> list[Table]:
+    """The table, upright or turned, whichever takes fewer pieces at `width`. Without a width it stays
+    whole, and is turned where it is wide and narrower so."""
+    if width is None:
+        wide = _width(table) > READABLE and _width(table.turned) < _width(table)
+        return [table.turned if wide else table]
+    upright, turned = (list(pieces(each, width)) for each in (table, table.turned))
+    return turned if len(turned) < len(upright) else upright
+
+
 def pieces(table: Table, width: int) -> Iterator[Table]:
     """The table in as many as its columns need; each repeats the first column."""
-    widths = [
-        max(len(table.columns[n]), *(min(LONGEST, len(row[n].text)) for row in table.rows))
-        + GAP
-        + DIVIDER
-        for n in range(len(table.columns))
-    ]
+    widths = _widths(table)
     chosen: list[int] = []
     for n in range(1, len(widths)):
         if chosen and widths[0] + sum(widths[each] for each in chosen) + widths[n] > width:
@@ -73,6 +80,18 @@ def pieces(table: Table, width: int) -> Iterator[Table]:
             chosen = []
         chosen.append(n)
     yield table.only([0, *chosen])
+
+
+def _widths(table: Table) -> list[int]:
+    """Characters that each column takes."""
+    return [
+        max(len(column), *(min(LONGEST, len(row[n].text)) for row in table.rows)) + GAP + DIVIDER
+        for n, column in enumerate(table.columns)
+    ]
+
+
+def _width(table: Table) -> int:
+    return sum(_widths(table))
 
 
 def _drawn(table: Table) -> RichTable:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -100,13 +99,9 @@ async def test_execution_repairs_what_fails_and_calls_right_whatever_runs(stage:
 async def test_consensus_can_make_a_right_answer_wrong(stage: Stage) -> None:
     await stage.ran(misled, "--regime", "consensus", "--candidates", 4, "--selector", "majority")
     assert await asyncio.to_thread(stage.eval, "--run", "last", "--store", stage.store) == 0
-    lines = [re.split(r"\s{2,}", line.strip()) for line in stage.out.splitlines() if line.strip(" ─")]
-    shown = dict(
-        pair
-        for header, row in itertools.pairwise(lines)
-        if header[0] == "run"
-        for pair in zip(header, row, strict=True)
-    )
+    assert max(map(len, stage.out.split("Gain:")[0].splitlines())) <= 80
+    lines = [re.split(r"\s{2,}", line.strip()) for line in stage.out.splitlines()]
+    shown = {line[0]: line[1] for line in lines if len(line) == 2}
     assert (shown["judged by"], shown["made wrong"], shown["made right"]) == ("consensus", "4", "0")
     assert (shown["first right"], shown["last right"], shown["of these right"]) == ("4", "0", "0")
     assert shown["gain"] == "-100.00 [-100.00, -100.00]"

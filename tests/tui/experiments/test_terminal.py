@@ -1,0 +1,48 @@
+"""Tables on a terminal and in a pipe: upright, turned, or in pieces."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.experiments.table import Table, count, words
+from tui.experiments.terminal import laid_out, show_tables
+
+
+def table(rows: int, columns: int) -> Table:
+    """Runs with figures."""
+    return Table(
+        name="t",
+        title="Figures",
+        columns=("run", *(f"a figure, number {n}" for n in range(1, columns))),
+        rows=tuple((words(f"run-{row}"), *map(count, range(1, columns))) for row in range(rows)),
+    )
+
+
+def test_what_fits_stands_upright() -> None:
+    assert laid_out(table(2, 3), 80) == [table(2, 3)]
+
+
+def test_few_wide_rows_are_turned() -> None:
+    (turned,) = laid_out(table(2, 12), 80)
+    assert turned.columns == ("run", "run-0", "run-1")
+    assert [cell.text for cell in turned.rows[10]] == ["a figure, number 11", "11", "11"]
+
+
+def test_many_wide_rows_come_in_pieces_that_repeat_the_first_column() -> None:
+    upright = laid_out(table(60, 12), 80)
+    assert len(upright) > 1
+    assert {each.columns[0] for each in upright} == {"run"}
+    assert {len(each.rows) for each in upright} == {60}
+
+
+@pytest.mark.parametrize("rows", [1, 60])
+def test_in_a_pipe_every_table_is_whole(rows: int, capsys: pytest.CaptureFixture[str]) -> None:
+    show_tables([table(rows, 12)])
+    out = capsys.readouterr().out
+    lines = [line.split() for line in out.splitlines()]
+    assert sum(line[:1] == ["run"] for line in lines) == 1
+    assert (max(map(len, out.splitlines())) <= 80) == (rows == 1)
+    if rows == 60:
+        assert [line for line in lines if line[:1] == ["run-59"]] == [
+            ["run-59", *map(str, range(1, 12))]
+        ]
