@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -15,6 +16,9 @@ from stores.library import EntryUsage
 from tui.view import wrapping
 from tui.view.legible import legible, one_line
 
+_LONGEST = 4_000
+"""Characters of one part of a memory on a terminal."""
+
 
 def say(thing: dict[str, Any], as_json: bool, in_words: Callable[[dict[str, Any]], str]) -> None:
     """Print a thing as one JSON object, or in words."""
@@ -22,6 +26,16 @@ def say(thing: dict[str, Any], as_json: bool, in_words: Callable[[dict[str, Any]
         click.echo(msgspec.json.encode(thing))
     else:
         wrapping.say(in_words(thing))
+
+
+def fitting(text: str, limit: int) -> str:
+    """`text` on one line: cut after `limit` characters on a terminal, whole in a pipe, where no width
+    is to be saved."""
+    return one_line(text, _room(text, limit))
+
+
+def _room(text: str, limit: int) -> int:
+    return limit if wrapping.width_of(sys.stdout) is not None else max(limit, len(text))
 
 
 def listed(entry: MemoryEntry, state: ReviewState, usage: EntryUsage) -> dict[str, Any]:
@@ -47,7 +61,7 @@ def row(shown: dict[str, Any]) -> str:
     """A listed memory on one line."""
     kind = f"{shown['state']:<8} {shown['polarity']:<8} {shown['failure']:<15}"
     used = f"used in {shown['episodes']}, repaired {shown['repaired']}"
-    what = f"{one_line(shown['database'], 40)}: {one_line(shown['question'], 100)}"
+    what = f"{fitting(shown['database'], 40)}: {fitting(shown['question'], 100)}"
     return f"{shown['id'][:12]:<12}  {kind}  {what}  ({used})"
 
 
@@ -71,7 +85,8 @@ def page(whole: dict[str, Any]) -> str:
         ("history", "\n".join(decision_line(decision) for decision in whole["history"])),
     )
     return "\n".join(
-        f"{name + ':':<10} " + legible(str(text)).replace("\n", "\n" + " " * 11)
+        f"{name + ':':<10} "
+        + legible(str(text), _room(str(text), _LONGEST)).replace("\n", "\n" + " " * 11)
         for name, text in parts
         if text
     )
@@ -80,8 +95,8 @@ def page(whole: dict[str, Any]) -> str:
 def decision_line(decision: dict[str, Any]) -> str:
     """A review decision on one line."""
     when = datetime.fromtimestamp(decision["at"]).astimezone()
-    remark = f": {one_line(decision['remark'])}" if decision["remark"] else ""
-    who = one_line(decision["who"], 60)
+    remark = f": {fitting(decision['remark'], 1_000)}" if decision["remark"] else ""
+    who = fitting(decision["who"], 60)
     return f"{decision['memory'][:12]} {decision['state']} by {who}, {when:%Y-%m-%d %H:%M}{remark}"
 
 
@@ -99,14 +114,14 @@ def channel_lines(
         lines.append(
             f" {mark}{ranked.rank:>3}  {ranked.score:.3f}  dense {ranked.dense:.3f}"
             f"  bm25 {ranked.bm25:.2f}  {ranked.id[:12]}"
-            f"  {one_line(context.database, 40)}: {one_line(context.question, 90)}"
+            f"  {fitting(context.database, 40)}: {fitting(context.question, 90)}"
         )
     return lines
 
 
 def violation_line(violation: dict[str, Any]) -> str:
     """What an audit found, on one line."""
-    return one_line(violation["text"])
+    return fitting(violation["text"], 1_000)
 
 
 def audit_line(total: dict[str, Any]) -> str:
@@ -118,7 +133,7 @@ def audit_line(total: dict[str, Any]) -> str:
 
 def export_line(written: dict[str, Any]) -> str:
     """One file of an export."""
-    return f"{counted(written['memories'], 'memory', 'memories')} in {one_line(written['file'])}"
+    return f"{counted(written['memories'], 'memory', 'memories')} in {fitting(written['file'], 1_000)}"
 
 
 def import_line(taken: dict[str, Any]) -> str:

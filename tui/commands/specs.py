@@ -333,7 +333,7 @@ def _page(whole: dict[str, Any]) -> str:
     head += [("made by", made), ("made from", _source(whole["repair"]))]
     lines = [f"{name + ':':<10} {_one_line(str(text))}" for name, text in head]
     body = json.dumps(whole["specification"], indent=2, ensure_ascii=False)
-    return "\n".join([*lines, legible(body, 20_000)])
+    return "\n".join([*lines, legible(body, max(20_000, len(body)))])
 
 
 def _source(repair: dict[str, Any] | None) -> str:
@@ -352,6 +352,6 @@ def _say(thing: dict[str, Any], as_json: bool, in_words: Callable[[dict[str, Any
 
 
 def _one_line(text: str) -> str:
-    from tui.view.legible import one_line
+    from tui.memory_lines import fitting
 
-    return one_line(text, _LINE)
+    return fitting(text, _LINE)

@@ -70,4 +70,4 @@ def cell_text(cell: Cell, limit: int = 200) -> str:
 def _flat(text: str, limit: int) -> str:
     head = _LINE_BREAK.sub(" ", text[: limit * 2])[:limit]
     missing = len(text) - limit
-    return legible(head) + (f"... ({missing:,} more characters)" if missing > 0 else "")
+    return legible(head, limit) + (f"... ({missing:,} more characters)" if missing > 0 else "")

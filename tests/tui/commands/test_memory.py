@@ -360,3 +360,39 @@ def test_search_in_an_empty_store(memory: Memory, tmp_path: Path) -> None:
     found = memory(*WITHOUT_ENCODER, "--explain", "--json", "--store", str(empty)).objects[0]
     assert found["positive"]["candidates"] == found["negative"]["candidates"] == []
     assert found["positive"]["legal"] == 0
+
+
+LONG = "Which of the visits were longer than all those of the week before? " * 100
+
+
+@pytest.fixture
+def long_memory(path: Path) -> str:
+    """The id of a memory about a long question."""
+    entry = memory_entry(41, run="elsewhere", asked=question(41, text=LONG.strip()))
+    with Store.open(path) as store:
+        store.keep([entry], at=2.0)
+    return entry.id
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "--text", "week before"],
+        ["show", "{id}"],
+        ["search", "--question", "visits", "--explain", "--include-pending", "--strategy",
+         "merit-no-dense"],
+    ],
+    ids=["list", "show", "search"],
+)  # fmt: skip
+def test_a_pipe_gets_whole_texts_and_a_terminal_what_fits(
+    words: list[str],
+    long_memory: str,
+    memory: Memory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = [word.format(id=long_memory) for word in words]
+    whole = memory(*asked).out
+    assert LONG.strip() in whole
+    assert "more characters" not in whole
+    monkeypatch.setattr("tui.view.wrapping.width_of", lambda _out: 120)
+    assert "more characters)" in " ".join(memory(*asked).out.split())
