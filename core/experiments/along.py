@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from core.experiments.arms import Arm
-from core.experiments.metrics import RunMetrics, accuracy_along
+from core.experiments.metrics import RunMetrics, Spending, accuracy_along
 from core.experiments.table import ABSENT, Cell, Table, behind, count, mean, words
 
 PLACES = 8
@@ -14,7 +14,7 @@ PLACES = 8
 
 def stream_table(arms: Sequence[Arm]) -> Table:
     """Accuracy over the first n judged questions, at a few n."""
-    longest = max((len(run.judged) for arm in arms for run in arm.runs), default=0)
+    longest = max((len(run.judged) for arm in arms for run in arm.told), default=0)
     places = sorted({round(longest * step / PLACES) for step in range(1, PLACES + 1)} - {0})
     return Table(
         name="stream",
@@ -26,7 +26,7 @@ def stream_table(arms: Sequence[Arm]) -> Table:
 
 
 def _after(arm: Arm, place: int) -> Cell:
-    curves = [accuracy_along(run.results) for run in arm.runs]
+    curves = [accuracy_along(run.results) for run in arm.told]
     values = [curve[place - 1] for curve in curves if len(curve) >= place]
     if not values:
         return ABSENT
@@ -35,8 +35,8 @@ def _after(arm: Arm, place: int) -> Cell:
 
 
 def cost_of(run: RunMetrics) -> float | None:
-    """Prompt tokens evaluated for each judged question."""
-    return run.cost.evaluated / len(run.judged) if run.judged else None
+    """Prompt tokens evaluated for each judged question, of what these took alone."""
+    return _each(run, lambda spent: spent.cost.evaluated)
 
 
 def tradeoff_table(arms: Sequence[Arm]) -> Table:
@@ -60,11 +60,11 @@ def tradeoff_table(arms: Sequence[Arm]) -> Table:
             (
                 *behind(arm),
                 mean(right, scale=100),
-                mean(arm.over_orders(lambda run: _each(run, run.cost.calls))),
-                mean(arm.over_orders(lambda run: _each(run, run.cost.sent)), 0),
+                mean(arm.over_orders(lambda run: _each(run, lambda spent: spent.cost.calls))),
+                mean(arm.over_orders(lambda run: _each(run, lambda spent: spent.cost.sent)), 0),
                 mean(cost, 0),
-                mean(arm.over_orders(lambda run: _each(run, run.cost.written)), 0),
-                mean(arm.over_orders(lambda run: _each(run, run.seconds)), 1),
+                mean(arm.over_orders(lambda run: _each(run, lambda spent: spent.cost.written)), 0),
+                mean(arm.over_orders(lambda run: _each(run, lambda spent: spent.seconds)), 1),
                 words("" if beaten or arm.unfinished else "yes"),
             )
         )
@@ -77,12 +77,12 @@ def tradeoff_table(arms: Sequence[Arm]) -> Table:
         ),
         rows=tuple(rows),
         note="Unbeaten: no other strategy is as accurate for as few evaluated tokens; only where every"
-        " question is final.",
+        " question is final. Cost, as accuracy, is of the judged questions alone.",
     )  # fmt: skip
 
 
-def _each(run: RunMetrics, total: float) -> float | None:
-    return total / len(run.judged) if run.judged else None
+def _each(run: RunMetrics, of: Callable[[Spending], float]) -> float | None:
+    return of(run.spending_on_judged) / len(run.judged) if run.judged else None
 
 
 def curve_table(arms: Sequence[Arm]) -> Table:

@@ -40,25 +40,35 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
         return self.runs[0].settings.strategy
 
     @property
+    def told(self) -> tuple[RunMetrics, ...]:
+        """The orders behind every figure of the arm alone: the complete ones; where none is, the one
+        that is furthest, since the first few questions of an order are no sample of them all."""
+        complete = tuple(run for run in self.runs if run.complete)
+        return complete or (max(self.runs, key=lambda run: run.figures.finished),)
+
+    @property
     def questions(self) -> str:
         """How many questions stand behind a rate: the n of each order, as `60` or `58-60`."""
-        counts = sorted({len(run.judged) for run in self.runs})
+        counts = sorted({len(run.judged) for run in self.told})
         return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,}-{counts[-1]:,}"
 
     @property
     def unfinished(self) -> str:
         """How many questions there are where not all of them are final: ` of 60`; else nothing."""
-        longest = max(len(run.results) for run in self.runs)
-        return "" if all(run.complete for run in self.runs) else f" of {longest:,}"
+        longest = max(len(run.results) for run in self.told)
+        return "" if all(run.complete for run in self.told) else f" of {longest:,}"
 
     def over_orders(self, figure: Callable[[RunMetrics], float | None]) -> Spread | None:
-        """Mean and deviation of a figure of each run; runs that have none are left out."""
-        return spread([value for run in self.runs if (value := figure(run)) is not None])
+        """Mean and deviation of a figure of each order; those that have none are left out."""
+        return spread([value for run in self.told if (value := figure(run)) is not None])
 
     def unserved(self, run: RunMetrics) -> list[Result]:
         """The judged questions whose gold did not occur earlier in the stream."""
-        served = (self.served or {}).get(run.run, frozenset())
-        return [result for result in run.judged if result.question.id not in served]
+        return [each for each in run.judged if each.question.id not in self.served_in(run)]
+
+    def served_in(self, run: RunMetrics) -> frozenset[str]:
+        """The questions that memory could have served in this run; none where no gold is known."""
+        return (self.served or {}).get(run.run, frozenset())
 
     @property
     def accuracy_unserved(self) -> Spread | None:
@@ -74,11 +84,13 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     first: Arm
     second: Arm
     orders: int
+    """In which a question was judged in both."""
     difference: Interval | None
     unserved: Interval | None
-    """Without the questions whose gold occurred earlier in the stream."""
-    test: McNemar | None
-    """On the first common order alone: orders of one question are not independent."""
+    """Without the questions whose gold occurred earlier in the stream of either."""
+    test: McNemar
+    """On the common order with the most such questions, the first of them, alone: orders of one
+    question are not independent."""
 
 
 def arms_of(runs: Iterable[RunMetrics], golds: Golds) -> tuple[Arm, ...]:
@@ -180,24 +192,23 @@ def compared_over(
     """The paired difference over these runs of both; None where they share no judged question."""
     everything: dict[str, list[tuple[float, float]]] = {}
     unserved: dict[str, list[tuple[float, float]]] = {}
-    tested: list[tuple[bool, bool]] | None = None
-    for mine, other in common:
-        served = (first.served or {}).get(mine.run, frozenset())
-        pairs = _rights(mine, other)
-        for question, (a, b) in pairs.items():
-            everything.setdefault(question, []).append((a, b))
-            if question not in served:
-                unserved.setdefault(question, []).append((a, b))
-        tested = list(pairs.values()) if tested is None else tested
-    if not everything:
+    orders = [(mine, other, rights) for mine, other in common if (rights := _rights(mine, other))]
+    if not orders:
         return None
+    for mine, other, rights in orders:
+        # Two orders serve different questions: the one that answers from memory may be either.
+        served = first.served_in(mine) | second.served_in(other)
+        for question, pair in rights.items():
+            everything.setdefault(question, []).append(pair)
+            if question not in served:
+                unserved.setdefault(question, []).append(pair)
     return Comparison(
         first=first,
         second=second,
-        orders=len(common),
+        orders=len(orders),
         difference=clustered_difference(everything),
-        unserved=None if first.served is None else clustered_difference(unserved),
-        test=mcnemar(tested) if tested else None,
+        unserved=None if None in (first.served, second.served) else clustered_difference(unserved),
+        test=mcnemar(max((rights for _, _, rights in orders), key=len).values()),
     )
 
 

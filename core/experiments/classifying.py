@@ -49,7 +49,7 @@ def _composition(arm: Arm, attempt: int) -> tuple[Cell, ...]:
     """What stands behind it, which failures are meant, their number, and the share of each type."""
     failed = [
         result
-        for run in arm.runs
+        for run in arm.told
         for result in (run.failed_first if attempt == FIRST else run.judged)
         if _type(result, attempt)
     ]
@@ -96,7 +96,7 @@ def _first_sql(arm: Arm) -> dict[tuple[str, str], str]:
 
 
 def _judged(arm: Arm) -> int:
-    return sum(len(run.judged) for run in arm.runs)
+    return sum(len(run.judged) for run in arm.told)
 
 
 def _type(result: Result, attempt: int) -> FailureType | None:
@@ -107,7 +107,7 @@ def repaired_table(arms: Sequence[Arm]) -> Table:
     """Of the questions that failed first with each type: how many were repaired."""
     rows = []
     for arm in arms:
-        failed = [result for run in arm.runs for result in run.failed_first]
+        failed = [result for run in arm.told for result in run.failed_first]
         if not failed or arm.strategy == "none":
             continue
         rows.append(
@@ -143,7 +143,7 @@ def classifier_table(arms: Sequence[Arm], benchmark: BenchmarkOf, labels: Mappin
     predictions are the same in all."""
     rows = []
     for label, arm in first_predictions(arms):
-        run = arm.runs[0]
+        run = arm.told[0]
         pairs = [
             (labels[result.question.id], str(kind))
             for result in run.failed_first

@@ -5,8 +5,9 @@ The counts that every face shows are `core.run.figures`; this adds what a study 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 
 import msgspec
 
@@ -59,6 +60,41 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """Ids of the entries that stood in its prompt."""
 
 
+class Spending(msgspec.Struct, kw_only=True):
+    """What questions took."""
+
+    initial: Cost = msgspec.field(default_factory=Cost)
+    """The initial predictions. An answer taken over from another run counts as the call that it was,
+    so that every strategy is charged with its own."""
+    repairing: Cost = msgspec.field(default_factory=Cost)
+    """Repairs and reflections."""
+    database: float = 0.0
+    """Seconds, as those below."""
+    retrieval: float = 0.0
+    """Ranking, the embedding of the query included."""
+    embedding: float = 0.0
+
+    @property
+    def cost(self) -> Cost:
+        """All calls, the initial ones included, as the paper counts."""
+        return self.initial.plus(self.repairing)
+
+    @property
+    def seconds(self) -> float:
+        """Model, database and retrieval together."""
+        return self.cost.seconds + self.database + self.retrieval
+
+    def plus(self, other: Spending) -> Spending:
+        """Both together."""
+        return Spending(
+            initial=self.initial.plus(other.initial),
+            repairing=self.repairing.plus(other.repairing),
+            database=self.database + other.database,
+            retrieval=self.retrieval + other.retrieval,
+            embedding=self.embedding + other.embedding,
+        )
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """One question of a run; `outcome` is None while its episode is not final."""
 
@@ -102,22 +138,12 @@ class RunMetrics(msgspec.Struct, frozen=True, kw_only=True):
     figures: Figures
     results: tuple[Result, ...]
     """In the order of the stream."""
-    initial: Cost
-    """The initial predictions. An answer taken over from another run counts as the call that it was,
-    so that every strategy is charged with its own."""
-    repairing: Cost
-    """Repairs and reflections."""
-    database_seconds: float
-    retrieval_seconds: float
-    """Ranking, the embedding of the query included."""
-    embedding_seconds: float
+    spending: Spending
+    """Everything, for every question."""
+    spending_on_judged: Spending
+    """What the questions behind every rate took, and they alone."""
     memories: Mapping[str, MemoryEntry]
     """Every entry that stood in a prompt, by id."""
-
-    @property
-    def cost(self) -> Cost:
-        """All calls, the initial ones included, as the paper counts."""
-        return self.initial.plus(self.repairing)
 
     @property
     def complete(self) -> bool:
@@ -152,11 +178,6 @@ class RunMetrics(msgspec.Struct, frozen=True, kw_only=True):
         """Questions whose last attempt was stopped by a limit of the sandbox."""
         return sum(result.limit_hit for result in self.judged)
 
-    @property
-    def seconds(self) -> float:
-        """Model, database and retrieval together."""
-        return self.cost.seconds + self.database_seconds + self.retrieval_seconds
-
 
 def metrics_of(events: Iterable[AnyEvent]) -> RunMetrics:
     """Read a run from its events. Raises ValueError where they do not begin with RunStarted."""
@@ -179,9 +200,8 @@ class Reading:
         self.endings: dict[int, EpisodeEnded] = {}
         self.memories: dict[str, MemoryEntry] = {}
         self.jobs: set[int] = set()
-        self.initial, self.repairing = Cost(), Cost()
+        self.spent: defaultdict[int, Spending] = defaultdict(Spending)
         self.answered: Answered = {}
-        self.database = self.retrieval = self.embedding = 0.0
 
     def apply(self, event: AnyEvent) -> None:
         """Take in the next event."""
@@ -193,15 +213,15 @@ class Reading:
             case AnswerWritten():
                 self._answer(event)
             case CandidateDrawn():
-                self.initial.add(event.usage, event.seconds)
+                self.spent[event.position].initial.add(event.usage, event.seconds)
             case CandidatesSelected():
-                self.initial.add_selection(event.selection.spent)
+                self.spent[event.position].initial.add_selection(event.selection.spent)
             case ReflectionWritten():
-                self.repairing.add(event.usage, event.seconds)
+                self.spent[event.position].repairing.add(event.usage, event.seconds)
             case MemoriesRetrieved():
                 self._retrieved(event)
             case SqlExecuted():
-                self.database += event.result.seconds
+                self.spent[event.position].database += event.result.seconds
             case AttemptJudged():
                 self._judged(event)
             case EpisodeEnded():
@@ -215,7 +235,8 @@ class Reading:
             self.opening = event
 
     def _answer(self, event: AnswerWritten) -> None:
-        cost, here = self.repairing if event.attempt else self.initial, (event.position, event.attempt)
+        spent, here = self.spent[event.position], (event.position, event.attempt)
+        cost = spent.repairing if event.attempt else spent.initial
         if here in self.answered:
             cost.add(*self.answered[here], times=-1)
         self.answered[here] = event.usage, event.seconds
@@ -224,8 +245,9 @@ class Reading:
     def _retrieved(self, event: MemoriesRetrieved) -> None:
         self.shown[event.position, event.attempt] = tuple(entry.id for entry in event.entries)
         self.memories |= {entry.id: entry for entry in event.entries}
-        self.retrieval += event.retrieval.seconds + event.retrieval.embedding_seconds
-        self.embedding += event.retrieval.embedding_seconds
+        spent, taken = self.spent[event.position], event.retrieval
+        spent.retrieval += taken.seconds + taken.embedding_seconds
+        spent.embedding += taken.embedding_seconds
 
     def _judged(self, event: AttemptJudged) -> None:
         self.attempts.setdefault(event.position, {})[event.attempt] = Attempt(
@@ -246,6 +268,7 @@ class Reading:
         opening = self.opening
         if opening is None:
             raise ValueError("a run's events begin with RunStarted")
+        results = tuple(self._result(*place) for place in enumerate(opening.questions))
         return RunMetrics(
             run=opening.run,
             settings=opening.settings,
@@ -255,14 +278,17 @@ class Reading:
             jobs=tuple(sorted(self.jobs)),
             versions=opening.versions,
             figures=deepcopy(self.figures),
-            results=tuple(self._result(*place) for place in enumerate(opening.questions)),
-            initial=copy(self.initial),
-            repairing=copy(self.repairing),
-            database_seconds=self.database,
-            retrieval_seconds=self.retrieval,
-            embedding_seconds=self.embedding,
+            results=results,
+            spending=self._together(results),
+            spending_on_judged=self._together(result for result in results if result.judged),
             memories=dict(self.memories),
         )
+
+    def _together(self, results: Iterable[Result]) -> Spending:
+        total = Spending()
+        for result in results:
+            total = total.plus(self.spent[result.position])
+        return total
 
     def _result(self, position: int, question: Question) -> Result:
         attempts = self.attempts.get(position, {})

@@ -180,11 +180,12 @@ def _other_questions(runs: Sequence[RunMetrics], benchmarks: Mapping[str, str]) 
 def _notes(runs: Sequence[RunMetrics], golds: Golds | None) -> list[str]:
     notes = list(dict.fromkeys(without_folders(each, run) for run in runs for each in run.problems))
     for run in runs:
-        done, uncounted = run.figures.finished, run.cost.uncounted
+        done, uncounted = run.figures.finished, run.spending.cost.uncounted
         if not run.complete:
             notes.append(
-                f"{run.run} is not finished: its figures are of {done:,} of its {len(run.results):,}"
-                " questions; only paired differences set it beside finished runs on the same questions."
+                f"{run.run} is not finished: {done:,} of its {len(run.results):,} questions are. Paired"
+                " differences take what both judged; all other figures are of finished orders where a"
+                " strategy has one, and else of the order that is furthest."
             )
         if uncounted:
             notes.append(
@@ -210,10 +211,7 @@ def curves_of(arms: Sequence[Arm]) -> tuple[Curve, ...]:
 
 
 def _curve(arm: Arm) -> Curve:
-    """Over the orders that are complete; where none is, over the one that is furthest."""
-    complete = [run for run in arm.runs if run.complete]
-    runs = complete or [max(arm.runs, key=lambda run: run.figures.finished)]
-    curves = [accuracy_along(run.results) for run in runs]
+    curves = [accuracy_along(run.results) for run in arm.told]
     shortest = min(len(curve) for curve in curves)
     values = tuple(sum(curve[n] for curve in curves) / len(curves) for n in range(shortest))
     return Curve(label=arm.label, values=values, runs=tuple(run.run for run in arm.runs))

@@ -82,7 +82,7 @@ def _accuracy(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
         initial = paper.INITIAL.get(_benchmark(arm, benchmarks))
         theirs = _published(arm, benchmarks)
         claimed = initial if arm.strategy == "none" else theirs.accuracy if theirs else None
-        left = {len(arm.unserved(run)) for run in arm.runs}
+        left = {len(arm.unserved(run)) for run in arm.told}
         n = f"{min(left):,}" if len(left) == 1 else f"{min(left):,}-{max(left):,}"
         rows.append(
             (
@@ -127,16 +127,17 @@ def _comparison(found: Comparison, benchmarks: Benchmarks) -> tuple[Cell, ...]:
         count(found.orders),
         interval(difference),
         interval(found.unserved),
-        count(test.first_only) if test else ABSENT,
-        count(test.second_only) if test else ABSENT,
-        Cell(f"{test.p:.3g}", (("", test.p),)) if test else ABSENT,
+        count(test.first_only),
+        count(test.second_only),
+        Cell(f"{test.p:.3g}", (("", test.p),)),
         words(theirs) if theirs else ABSENT,
     )
 
 
 NOTE = (
     "Points, with the 95 % interval of a query-cluster bootstrap (10,000 draws, seed 0) over the"
-    " questions and orders that both judged. McNemar: exact, on the first common order alone."
+    " questions and orders that both judged. McNemar: exact, on the common order with the most of them"
+    " alone."
 )
 
 
@@ -226,14 +227,14 @@ def _cost(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
         rows.append(
             (
                 *behind(arm),
-                mean(arm.over_orders(lambda run: run.cost.calls), 1),
-                mean(arm.over_orders(lambda run: run.repairing.calls), 1),
-                mean(arm.over_orders(lambda run: run.cost.sent), 0),
-                mean(arm.over_orders(lambda run: run.cost.evaluated), 0),
-                mean(arm.over_orders(lambda run: run.cost.written), 0),
-                mean(arm.over_orders(lambda run: run.cost.seconds), 1),
-                mean(arm.over_orders(lambda run: run.database_seconds), 2),
-                mean(arm.over_orders(lambda run: run.retrieval_seconds), 2),
+                mean(arm.over_orders(lambda run: run.spending.cost.calls), 1),
+                mean(arm.over_orders(lambda run: run.spending.repairing.calls), 1),
+                mean(arm.over_orders(lambda run: run.spending.cost.sent), 0),
+                mean(arm.over_orders(lambda run: run.spending.cost.evaluated), 0),
+                mean(arm.over_orders(lambda run: run.spending.cost.written), 0),
+                mean(arm.over_orders(lambda run: run.spending.cost.seconds), 1),
+                mean(arm.over_orders(lambda run: run.spending.database), 2),
+                mean(arm.over_orders(lambda run: run.spending.retrieval), 2),
                 published(theirs.tokens if theirs else None, 3),
                 published(theirs.calls if theirs else None, 0),
             )

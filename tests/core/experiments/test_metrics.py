@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.experiments.along import cost_of
 from core.experiments.metrics import accuracy, accuracy_along, metrics_of, served_by_memory
 from core.run.events import (
     AnswerWritten,
@@ -47,13 +48,31 @@ def test_cost_parts_initial_predictions_from_repairs_and_counts_reflections() ->
     metrics = metrics_of(events)
     answers = [e for e in events if isinstance(e, AnswerWritten)]
     reflections = [e for e in events if isinstance(e, ReflectionWritten)]
-    assert metrics.initial.calls == sum(e.attempt == 0 for e in answers) == 7
-    assert metrics.repairing.calls == sum(e.attempt > 0 for e in answers) + len(reflections)
+    assert metrics.spending.initial.calls == sum(e.attempt == 0 for e in answers) == 7
+    assert metrics.spending.repairing.calls == sum(e.attempt > 0 for e in answers) + len(reflections)
     usages = [e.usage for e in (*answers, *reflections)]
-    assert metrics.cost.sent == sum(u.prompt_tokens or 0 for u in usages)
-    assert metrics.cost.evaluated == sum(u.evaluated_tokens or 0 for u in usages)
-    assert metrics.cost.tokens == metrics.cost.sent + sum(u.output_tokens or 0 for u in usages)
-    assert metrics.cost.seconds == pytest.approx(sum(e.seconds for e in (*answers, *reflections)))
+    assert metrics.spending.cost.sent == sum(u.prompt_tokens or 0 for u in usages)
+    assert metrics.spending.cost.evaluated == sum(u.evaluated_tokens or 0 for u in usages)
+    assert metrics.spending.cost.tokens == metrics.spending.cost.sent + sum(
+        u.output_tokens or 0 for u in usages
+    )
+    assert metrics.spending.cost.seconds == pytest.approx(
+        sum(e.seconds for e in (*answers, *reflections))
+    )
+
+
+def test_what_judged_questions_took_is_told_apart_from_the_skipped_and_the_broken() -> None:
+    events = run_events(8)
+    metrics = metrics_of(events)
+    counted = {result.position for result in metrics.judged}
+    answers = [e for e in events if isinstance(e, AnswerWritten)]
+    mine = [e.usage for e in answers if e.position in counted]
+    assert 0 < len(mine) < len(answers)
+    assert metrics.spending_on_judged.cost.calls == len(mine)
+    assert metrics.spending_on_judged.cost.sent == sum(u.prompt_tokens or 0 for u in mine)
+    executed = [e for e in events if isinstance(e, SqlExecuted) and e.position in counted]
+    assert metrics.spending_on_judged.database == pytest.approx(sum(e.result.seconds for e in executed))
+    assert cost_of(metrics) == sum(u.evaluated_tokens or 0 for u in mine) / 6
 
 
 def test_an_answer_taken_over_is_charged_all_the_same() -> None:
@@ -64,7 +83,7 @@ def test_an_answer_taken_over_is_charged_all_the_same() -> None:
             fields = {name: getattr(event, name) for name in event.__struct_fields__}
             events[index] = AnswerWritten(**(fields | {"reused": True}))
     shared = metrics_of(events)
-    assert shared.initial == paid.initial
+    assert shared.spending.initial == paid.spending.initial
     assert shared.figures.shared_answers == 2
 
 
@@ -74,12 +93,12 @@ def test_seconds_cover_database_and_retrieval_with_embedding() -> None:
     executed = sum(e.result.seconds for e in events if isinstance(e, SqlExecuted))
     recalled = [e.retrieval for e in events if isinstance(e, MemoriesRetrieved)]
     assert recalled
-    assert metrics.database_seconds == pytest.approx(executed)
-    assert metrics.retrieval_seconds == pytest.approx(
+    assert metrics.spending.database == pytest.approx(executed)
+    assert metrics.spending.retrieval == pytest.approx(
         sum(r.seconds + r.embedding_seconds for r in recalled)
     )
-    assert metrics.seconds == pytest.approx(
-        metrics.cost.seconds + metrics.database_seconds + metrics.retrieval_seconds
+    assert metrics.spending.seconds == pytest.approx(
+        metrics.spending.cost.seconds + metrics.spending.database + metrics.spending.retrieval
     )
 
 
@@ -140,6 +159,9 @@ def test_an_attempt_that_was_cut_after_its_answer_costs_what_its_last_answer_doe
             cut += [RunResumed(run=event.run, seq=0, at=event.at, finished=0), event]
     assert len(cut) > len(whole)
     for figure in ("calls", "sent", "cached", "written", "uncounted"):
-        for read in (metrics_of, figures_of):
-            assert getattr(read(cut).cost, figure) == getattr(read(whole).cost, figure), figure
-    assert metrics_of(cut).cost.seconds == pytest.approx(metrics_of(whole).cost.seconds)
+        told, counted = metrics_of(cut).spending.cost, figures_of(cut).cost
+        assert getattr(told, figure) == getattr(metrics_of(whole).spending.cost, figure), figure
+        assert getattr(counted, figure) == getattr(figures_of(whole).cost, figure), figure
+    assert metrics_of(cut).spending.cost.seconds == pytest.approx(
+        metrics_of(whole).spending.cost.seconds
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from core.experiments.arms import arms_of
@@ -67,6 +68,16 @@ def test_gold_seen_earlier_is_left_out_of_the_second_interval() -> None:
     assert found is not None
     assert found.unserved is not None
     assert (found.unserved.difference, found.unserved.clusters) == (0.0, 2)
+
+
+def test_gold_seen_earlier_in_either_order_is_left_out() -> None:
+    first, second = ran("merit", (FAILED, RIGHT, RIGHT)), ran("none", (RIGHT, RIGHT, FAILED), order=1)
+    turned = msgspec.structs.replace(second, results=second.results[::-1])
+    golds = {"sample": {"q0": "same", "q1": "same", "q2": "other"}}
+    found = pairing_of(first, turned, golds).comparison
+    assert found is not None
+    assert found.unserved is not None
+    assert (found.unserved.difference, found.unserved.clusters) == (1.0, 1), "only q2 is new in both"
 
 
 def test_a_run_that_goes_on_is_read_on() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import msgspec
@@ -11,7 +13,7 @@ import pytest
 
 from core.experiments import paper
 from core.experiments.arms import arms_of, compared
-from core.experiments.metrics import RunMetrics, metrics_of
+from core.experiments.metrics import Result, RunMetrics, metrics_of
 from core.experiments.report import Report, report_of
 from core.experiments.table import Table
 from core.models.chat import ModelDescription
@@ -98,6 +100,53 @@ def test_a_difference_pairs_questions_over_the_common_orders() -> None:
     assert found.unserved is not None
     assert found.unserved.clusters == 9
     assert found.unserved.difference == pytest.approx(3 / 9), "question 4 had the gold of question 1"
+
+
+def begun(run: RunMetrics, questions: int) -> RunMetrics:
+    """The run when this many questions were final."""
+    left = tuple(
+        each if place < questions else Result(position=place, question=each.question)
+        for place, each in enumerate(run.results)
+    )
+    figures = copy(run.figures)
+    figures.outcomes = Counter(each.outcome for each in left[:questions] if each.outcome)
+    return msgspec.structs.replace(run, results=left, figures=figures)
+
+
+def test_an_order_without_a_question_judged_in_both_is_none() -> None:
+    weak = [ran("iterative", WEAK), ran("iterative", WEAK, 1)]
+    strong = [ran("merit", STRONG), begun(ran("merit", STRONG, 1), 0)]
+    found = compared(*arms_of([*strong, *weak], {}))
+    assert found is not None
+    assert found.difference is not None
+    assert (found.orders, found.difference.clusters, found.difference.outcomes) == (1, 10, 10)
+
+
+def test_mcnemar_takes_the_order_with_the_most_questions() -> None:
+    weak = [ran("iterative", WEAK), ran("iterative", WEAK, 1)]
+    strong = [begun(ran("merit", STRONG), 1), ran("merit", STRONG, 1)]
+    found = compared(*arms_of([*strong, *weak], {}))
+    assert found is not None
+    assert found.orders == 2
+    assert (found.test.first_only, found.test.second_only) == (4, 0)
+
+
+def test_a_mean_is_of_complete_orders_where_there_are_any() -> None:
+    runs = [ran("merit", STRONG), begun(ran("merit", (FAILED,), 1), 1)]
+    report = report_of(runs, title="t", golds=GOLDS)
+    row = table(report, "accuracy").records()[0]
+    assert (row["questions"], row["orders"], row["final"]) == ("10", 1, pytest.approx(80.0))
+    assert table(report, "accuracy").rows[0][2].text == "1 of 2"
+    assert "final deviation" not in row
+    (stream,) = table(report, "stream").records()
+    assert stream["n = 10"] == pytest.approx(80.0)
+    assert [point.questions for point in report.points] == ["10"]
+
+
+def test_where_no_order_is_complete_the_furthest_is_told() -> None:
+    runs = [begun(ran("merit", STRONG, order), 3 + order) for order in (0, 1)]
+    row = table(report_of(runs, title="t"), "accuracy").rows[0]
+    assert [cell.text for cell in row[:3]] == ["merit", "4 of 12", "1 of 2"]
 
 
 @pytest.mark.parametrize("seed", range(3))
