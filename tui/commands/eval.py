@@ -53,7 +53,7 @@ _OF_FILES = ("dataset", "root", "gold", "pred")
     "runs",
     multiple=True,
     metavar="RUN",
-    help='A run by its id, its beginning, or "last"; or the file of a recording.',
+    help='A run by its id, its beginning, or "last", the newest with gold; or the file of a recording.',
 )
 @click.option(
     "--experiment", "experiments", multiple=True, metavar="ID", help="All runs of an experiment."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.datasets.loading import load
 from core.datasets.records import STDIN
-from core.errors import MeritoError, UsageMistake
+from core.errors import UsageMistake
 from core.experiments.metrics import RunMetrics, metrics_of
 from core.experiments.rescoring import (
     Plan,
@@ -22,12 +22,14 @@ from core.experiments.rescoring import (
     rescored,
     summary_table,
 )
+from stores.runs import LAST
 from stores.store import Store
 from tui.experiments.reporting import named_runs
 from tui.experiments.telling import tell
 from tui.experiments.terminal import show_tables
 from tui.order import is_a_database
 from tui.replaying import opened
+from tui.view.wrapping import say
 
 if TYPE_CHECKING:
     from core.datasets.dataset import DataSet
@@ -44,12 +46,9 @@ def by_gold(names: Sequence[str], store: Path, root: Path | None, watch: Watch |
 
     Returns 1 where a finished question could not be judged. Raises MeritoError.
     """
-    runs = {run.run: run for run in (_read(name, store) for name in names)}
-    planned = [
-        (plan_of(run, dataset), dataset)
-        for run in runs.values()
-        for dataset in [data_set_of(run, root)]
-    ]
+    found = (_last(store, root) if name == LAST else _named(name, store, root) for name in names)
+    meant = {run.run: (run, dataset) for run, dataset in found}
+    planned = [(plan_of(run, dataset), dataset) for run, dataset in meant.values()]
     total = sum(len(plan.pairs) for plan, _ in planned)
     watched: AbstractContextManager[Callable[[Decision], object]] = (
         watch(total) if watch else nullcontext(lambda _decision: None)
@@ -72,6 +71,39 @@ def cells(experiments: Sequence[str], store: Path) -> list[str]:
         return named_runs(opened_store, (), experiments)
 
 
+def _named(name: str, store: Path, root: Path | None) -> tuple[RunMetrics, DataSet]:
+    run = _read(name, store)
+    return run, data_set_of(run, root)
+
+
+def _last(store: Path, root: Path | None) -> tuple[RunMetrics, DataSet]:
+    """The run that began last among those whose questions have gold; said where later ones have none.
+    Raises MeritoError where there is no such run."""
+    with closing(Store.open(store, mode="read")) as opened_store:
+        newest = opened_store.run(LAST).id
+        records = opened_store.runs()
+    without: set[str] = set()
+    for record in records:
+        if record.dataset in without or not _may_have_gold(record.dataset):
+            continue
+        try:
+            found = _named(record.id, store, root)
+        except WithoutGold:
+            without.add(record.dataset)
+            continue
+        if record.id != newest:
+            say(f"The last run whose questions have gold is {record.id}.", err=True)
+        return found
+    raise WithoutGold(
+        f"No run in {store} asked questions that have gold SQL, so nothing can be compared.",
+        "Begin one over a data set with gold: merito run STREAM.",
+    )
+
+
+def _may_have_gold(dataset: str) -> bool:
+    return dataset != STDIN and not is_a_database(dataset)
+
+
 def _read(name: str, store: Path) -> RunMetrics:
     with opened(name, store) as take:
         if take.redacted:
@@ -88,7 +120,7 @@ def data_set_of(run: RunMetrics, root: Path | None) -> DataSet:
     any more, or never had gold."""
     told = run.settings
     stream = Path(told.dataset)
-    if told.dataset == STDIN or is_a_database(told.dataset):
+    if not _may_have_gold(told.dataset):
         raise _without_gold(run)
     databases = root or (Path(told.root) if told.root else None)
     if not stream.exists():
@@ -100,10 +132,14 @@ def data_set_of(run: RunMetrics, root: Path | None) -> DataSet:
     return dataset
 
 
-def _without_gold(run: RunMetrics) -> MeritoError:
-    return UsageMistake(
+class WithoutGold(UsageMistake):
+    """A run's questions have no gold to judge by."""
+
+
+def _without_gold(run: RunMetrics) -> WithoutGold:
+    return WithoutGold(
         f"The run {run.run} asked questions that have no gold SQL, so nothing can be compared.",
-        "Name a run over a data set with gold.",
+        "Name a run over a data set with gold; --run last is the newest of these.",
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from core.models.chat import Message, Sampling
+from stores.store import Store
 from tests.core.run.stage import BROKEN, RIGHT, WRONG, wrapped
 from tests.tui.commands.test_bench import served, told
 from tests.tui.experiments.harbour_study import Script, questions_file
@@ -191,7 +192,33 @@ async def test_questions_without_gold_cannot_be_judged(stage: Stage) -> None:
     stage.stream.write_text("\n".join(map(json.dumps, bare)), "utf-8")
     await stage.ran(by_number)
     assert await asyncio.to_thread(stage.eval, "--run", "last", "--store", stage.store) == 2
+    assert stage.err == (
+        f"merito: No run in {stage.store} asked questions that have gold SQL, so nothing can be "
+        "compared. Begin one over a data set with gold: merito run STREAM.\n"
+    )
+    with Store.open(stage.store, mode="read") as store:
+        run = store.run("last").id
+    assert await asyncio.to_thread(stage.eval, "--run", run, "--store", stage.store) == 2
     assert "no gold SQL" in stage.err
+    assert "--run last is the newest of these" in stage.err
+
+
+async def test_last_is_the_newest_run_that_gold_can_judge(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await stage.ran(by_number, "--regime", "execution")
+    with Store.open(stage.store, mode="read") as store:
+        judged = store.run("last").id
+    async with served(by_number) as (_, model):
+        code, _, err = await told(
+            capsys, "ask", stage.stream.parent / "harbour/harbour.sqlite", "Which are large (0)?",
+            "--store", stage.store, "--model", model, "--strategy", "iterative", "--plain",
+        )  # fmt: skip
+    assert (code, err) == (0, "")
+    select = ("--run", "last", "--store", stage.store)
+    assert await asyncio.to_thread(stage.eval, *select, "--json") == 0
+    assert {row["run"] for row in stage.records("by-gold")} == {judged}
+    assert stage.err == f"The last run whose questions have gold is {judged}.\n"
 
 
 @pytest.mark.parametrize(
