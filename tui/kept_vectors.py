@@ -27,5 +27,5 @@ class KeptVectors:
         return {memory: held[memory] for memory in ids if memory in held}
 
     def keep(self, space: Space, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Replace the file. That it cannot be written is no failure: it is a cache."""
+        """Add them to the file. That it cannot be written is no failure: it is a cache."""
         VectorCache(self._path, space.fingerprint).save(ids, vectors)

@@ -235,6 +235,7 @@ def _cost(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
                 mean(arm.over_orders(lambda run: run.spending.cost.seconds), 1),
                 mean(arm.over_orders(lambda run: run.spending.database), 2),
                 mean(arm.over_orders(lambda run: run.spending.retrieval), 2),
+                mean(arm.over_orders(lambda run: run.spending.embedding), 2),
                 published(theirs.tokens if theirs else None, 3),
                 published(theirs.calls if theirs else None, 0),
             )
@@ -244,10 +245,11 @@ def _cost(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
         title="Cost of a run (means over orders)",
         columns=(
             *BEHIND, "calls", "repair calls", "tokens sent", "tokens evaluated", "tokens written",
-            "model s", "database s", "retrieval s", "paper tokens, M", "paper calls",
+            "model s", "database s", "retrieval s", "of it embedding", "paper tokens, M", "paper calls",
         ),
         rows=tuple(rows),
         note="Calls count the initial predictions, which are made once and charged to every strategy;"
         " repair calls stand beside. Evaluated: sent, without what the engine's cache served."
-        " Retrieval: embedding of the query included. Paper tokens: prompt and output.",
+        " Retrieval: embedding of the query included, and told beside it. Paper tokens: prompt and"
+        " output.",
     )  # fmt: skip

@@ -114,6 +114,12 @@ def _round_step(width: float) -> float:
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
 
 
+CUT = (
+    " The axis is that of the curves without their first tenth: what lies outside it there is drawn at"
+    " its edge."
+)
+
+
 def stream_plot(curves: Sequence[Curve]) -> Plot | None:
     """Accuracy along the stream; None where there is nothing to draw."""
     drawn = [curve for curve in curves if len(curve.values) > 1]
@@ -140,10 +146,11 @@ def stream_plot(curves: Sequence[Curve]) -> Plot | None:
                 y=places[-1][1],
             )
         )
+    outside = any(not y.low <= 100 * value <= y.high for curve in drawn for value in curve.values)
     return Plot(
         title="Accuracy along the stream",
         about="accuracy over the questions judged so far, mean over the complete orders of each"
-        " strategy; at its end stands the value after its last question.",
+        f" strategy; at its end stands the value after its last question.{CUT if outside else ''}",
         x_title="questions judged so far",
         y_title="accuracy so far, %",
         x_marks=x.marks,

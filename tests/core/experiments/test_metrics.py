@@ -6,6 +6,7 @@ import pytest
 
 from core.experiments.along import cost_of
 from core.experiments.metrics import accuracy, accuracy_along, metrics_of, served_by_memory
+from core.experiments.report import report_of
 from core.run.events import (
     AnswerWritten,
     AttemptJudged,
@@ -97,6 +98,10 @@ def test_seconds_cover_database_and_retrieval_with_embedding() -> None:
     assert metrics.spending.retrieval == pytest.approx(
         sum(r.seconds + r.embedding_seconds for r in recalled)
     )
+    embedded = sum(r.embedding_seconds for r in recalled)
+    assert metrics.spending.embedding == pytest.approx(embedded)
+    (cost,) = (each for each in report_of([metrics], title="t").tables if each.name == "cost")
+    assert cost.records()[0]["of it embedding"] == pytest.approx(embedded)
     assert metrics.spending.seconds == pytest.approx(
         metrics.spending.cost.seconds + metrics.spending.database + metrics.spending.retrieval
     )

@@ -12,7 +12,7 @@ from tests.core.run.stage import BROKEN, RIGHT, WRONG, harbour, wrapped
 
 STRATEGIES = "iterative,merit-no-dense"
 """Strategies that need no encoder, whose start would take most of a test's time."""
-UNSTEADY = frozenset({"model s", "database s", "retrieval s", "seconds", "at once"})
+UNSTEADY = frozenset({"model s", "database s", "retrieval s", "of it embedding", "seconds", "at once"})
 """Columns that time decides, or that tell how much was under way."""
 
 Script = Callable[[Sequence[Message], Sampling], str]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tui.experiments.plots import Axis, RateAxis
+from core.experiments.report import Curve
+from tui.experiments.plots import CUT, Axis, RateAxis, stream_plot
 
 
 def words(axis: Axis) -> list[float]:
@@ -33,3 +34,11 @@ def test_where_all_rates_are_one_it_alone_is_written(value: float, word: str) ->
     assert mark.text == word
     assert mark.at == axis.pixel(value)
     assert 0 <= axis.low < axis.high <= 100
+
+
+def test_what_is_drawn_at_the_edge_is_said() -> None:
+    settled = tuple(0.5 + 0.001 * n for n in range(36))
+    for first, said in ((1.0, True), (0.52, False)):
+        plot = stream_plot([Curve(label="merit", values=(first,) * 4 + settled)])
+        assert plot is not None
+        assert plot.about.endswith(CUT) == said
