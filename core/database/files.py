@@ -154,6 +154,10 @@ class DatabaseFolder:
         """Every id that `path` finds, sorted."""
         return tuple(sorted(set(self._ids())))
 
+    def users_databases(self) -> tuple[str, ...]:
+        """The ids of files that begin as databases do and are none of Merito's own, sorted."""
+        return tuple(name for name in self.names() if _is_users_database(self.path(name)))
+
     def _find(self, db_id: str) -> Path | None:
         # An id is a plain name: "../x" must not lead out of the root.
         if db_id in ("", ".", "..") or any(mark in db_id for mark in "/\\\0"):
@@ -176,7 +180,7 @@ class DatabaseFolder:
     def others_than(self, db_id: str) -> str:
         """What to say to somebody who asked for a database that is not here: the nearest ids, or the
         first. Files that are no databases are none of them."""
-        names = [name for name in self.names() if _is_users_database(self.path(name))]
+        names = self.users_databases()
         if not names:
             return "It holds no database: expected ID/ID.sqlite, database/ID/ID.sqlite or ID.sqlite."
         near = difflib.get_close_matches(db_id[:_LONGEST_ID], names, n=3, cutoff=0.5)

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,13 @@ class Source:
     root: Path
     about: str = ""
     """Where it comes from, in a word or two."""
+
+    @cached_property
+    def file(self) -> Path:
+        """The file itself, by whichever way one came to it."""
+        from core.database.files import DatabaseFolder
+
+        return DatabaseFolder(self.root).path(self.name).resolve()
 
 
 def folders_of(root: Path | None) -> list[tuple[Path, str]]:
@@ -91,22 +99,27 @@ class Asker:
                 self.add(root, about)
 
     def add(self, path: Path, about: str = "") -> Source | None:
-        """Offer a database file, or all in a folder; the first of them. Raises MeritoError where
-        there is none."""
+        """Offer a database file, or all in a folder but Merito's own; the first of them. A file that
+        is offered already is not offered again. Raises MeritoError where there is none, or where a
+        file is no database."""
         from core.database.files import DatabaseFolder
         from tui.asking import located
 
         path = path.expanduser().absolute()
         if path.is_dir():
-            found = [Source(name, path, about) for name in DatabaseFolder(path).names()]
+            found = [Source(name, path, about) for name in DatabaseFolder(path).users_databases()]
         else:
             name, root = located(str(path), None)
             found = [Source(name, root, about or "file")]
         if not found:
             raise UsageMistake(f"There is no database in {path}.", "Name a SQLite file, or its folder.")
-        known = {(source.name, source.root) for source in self._sources}
-        self._sources += [each for each in found if (each.name, each.root) not in known]
-        return found[0]
+        for each in found:
+            self._sources += [] if self._known(each) else [each]
+        return self._known(found[0])
+
+    def _known(self, wanted: Source) -> Source | None:
+        """The source by which the same file is offered already."""
+        return next((each for each in self._sources if each.file == wanted.file), None)
 
     def workbench(self, source: Source) -> Workbench:
         """The database by hand."""
