@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from textual.worker import WorkType
 
     from tui.console.asker import Asker
+    from tui.console.screens.dialogs import Take
     from tui.console.selections import Selections
 
 _FRAME, _LONGEST_FRAME = 0.1, 0.2
@@ -337,11 +338,19 @@ class MeritoApp(App[int]):
             self.changed()
 
     @work
-    async def ask_words(self, title: str, hint: str, then: Callable[[str | None], None]) -> None:
-        """Ask for one line of text."""
+    async def ask_words(
+        self,
+        title: str,
+        hint: str,
+        then: Callable[[str | None], None] = lambda _text: None,
+        *,
+        take: Take | None = None,
+    ) -> None:
+        """Ask for one line of text. `take` gets it while the field still stands, and may refuse it;
+        `then` gets it, or None, once the field is gone."""
         from tui.console.screens.dialogs import Words
 
-        then(await self.push_screen_wait(Words(title, hint)))
+        then(await self.push_screen_wait(Words(title, hint, take)))
         self.changed()
 
     async def action_room(self, name: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from core.errors import MeritoError
 from core.memory.duplicates import Transition, groups
@@ -119,6 +120,8 @@ class Shelves:
         return f"{len(memories)} in {folder}"
 
     async def take_in(self, paths: Sequence[Path]) -> str:
+        if "nowhere" in str(paths[0]):
+            raise MeritoError(f"There is no {paths[0]}.", "Check the path.")
         return f"1 new memory from {paths[0]}"
 
     async def close(self) -> None:
@@ -248,6 +251,11 @@ def sheet(app: MeritoApp, name: str) -> str:
 def on_screen(app: MeritoApp) -> str:
     """Everything that the terminal shows, as text."""
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+def refusal(app: MeritoApp) -> str:
+    """What the frame of a field says is wrong, however it is wrapped."""
+    return str(app.screen.query_one("#refused", Static).content)
 
 
 def notices(app: MeritoApp) -> list[str]:

@@ -8,21 +8,24 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
+import sample_dbs
 from core.errors import MeritoError
 from core.memory.entry import Polarity
 from stores.audit import Audit
 from stores.errors import StoreInUse
 from stores.store import Store
-from tests.core.run.stage import RIGHT, WRONG
+from tests.core.run.stage import RIGHT, WRONG, harbour
 from tests.tui.console.oracle import asking_console
-from tests.tui.console.stage import notices, on_screen, settled, sheet, until
+from tests.tui.console.stage import notices, on_screen, refusal, settled, sheet, until
 from tui.console.app import MeritoApp
+from tui.console.asker import Asker, folders_of
 from tui.console.screens import correct, dialogs
 from tui.console.screens.ask import AskField, AskScreen
 from tui.console.screens.correct import Correct
 from tui.console.screens.dialogs import Words
 from tui.console.widgets import judgebar
 from tui.console.widgets.judgebar import JudgeBar
+from tui.order import Order
 
 
 @pytest.fixture(autouse=True)
@@ -123,6 +126,33 @@ async def test_tables_columns_and_rows_are_looked_at(tmp_path: Path) -> None:
         assert "boat_id" not in on_screen(app)
 
 
+def test_each_file_is_offered_once_and_none_that_is_no_database_of_the_users(tmp_path: Path) -> None:
+    own = harbour(tmp_path)
+    with Store.open(own / "merito.sqlite", create=True):
+        pass
+    (own / "empty.db").touch()
+    (own / "notes.sqlite").write_text("not a database")
+    (tmp_path / "linked").symlink_to(own)
+    folders = [(own, ""), (tmp_path / "linked", "linked"), (own, "sample")]
+    asker = Asker(lambda: Order(stream=""), folders=folders)
+    assert [(each.name, each.about) for each in asker.sources] == [("harbour", "")]
+    again = asker.add(tmp_path / "linked")
+    assert again == asker.sources[0], "what is named again is the one that is there"
+    assert len(asker.sources) == 1
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(MeritoError, match="There is no database in"):
+        asker.add(tmp_path / "bare")
+
+
+def test_the_samples_named_as_a_root_are_offered_once() -> None:
+    folder = sample_dbs.folder()
+    inside = folder / "database" if (folder / "database").is_dir() else folder
+    asker = Asker(lambda: Order(stream=""), folders=folders_of(inside))
+    names = [each.name for each in asker.sources]
+    assert names
+    assert len(names) == len(set(names))
+
+
 async def test_another_database_is_opened_and_a_wrong_path_is_told(tmp_path: Path) -> None:
     path = tmp_path / "elsewhere" / "odd [x].sqlite"
     path.parent.mkdir()
@@ -135,11 +165,14 @@ async def test_another_database_is_opened_and_a_wrong_path_is_told(tmp_path: Pat
         await known(app, pilot)
         await pilot.press("o")
         await until(pilot, lambda: isinstance(app.screen, Words))
-        await pilot.press(*"/nowhere.sqlite", "enter")
-        await until(pilot, lambda: notices(app))
-        assert notices(app)[0].startswith("There is no database /nowhere.sqlite.")
-        await pilot.press("o")
-        await until(pilot, lambda: isinstance(app.screen, Words))
+        await pilot.press(*"/nowhere.sqlite", "enter", "q")
+        await until(pilot, lambda: "There is no database /nowhere.sqlite." in on_screen(app))
+        assert app.screen.query_one(Input).value == "/nowhere.sqliteq", "letters are letters still"
+        (tmp_path / "notes.sqlite").write_text("not a database")
+        app.screen.query_one(Input).value = str(tmp_path / "notes.sqlite")
+        await pilot.press("enter")
+        await until(pilot, lambda: "is not an SQLite database" in refusal(app))
+        assert not notices(app)
         app.screen.query_one(Input).value = str(path)
         await pilot.press("enter")
         await until(pilot, lambda: not isinstance(app.screen, Words))

@@ -11,7 +11,16 @@ import pytest
 from core.errors import MeritoError
 from core.run.events import AnyEvent, JudgementAwaited, SqlExecuted
 from tests.streams import EPOCH, run_events
-from tests.tui.console.stage import Annals, console, notices, on_screen, replaced, settled, until
+from tests.tui.console.stage import (
+    Annals,
+    console,
+    notices,
+    on_screen,
+    refusal,
+    replaced,
+    settled,
+    until,
+)
 from tests.tui.console.test_hostile_text import EVERYTHING, poisoned
 from tui.bookmarks import Bookmark, Bookmarks
 from tui.console.app import MeritoApp
@@ -198,11 +207,21 @@ async def test_questions_times_and_bookmarks_are_places_too() -> None:
         assert playing(app).at > 1
         await said(pilot, "percent_sign", "the TU")
         assert playing(app).at == 33
-        for nonsense in ("q99", "elsewhere [/x]"):
-            await said(pilot, "percent_sign", nonsense)
+        for nonsense, why in (
+            ("q99", "Question 99 has not"),
+            ("elsewhere [/x]", "is no place in this"),
+        ):
+            await pilot.press("percent_sign")
+            await until(pilot, lambda: isinstance(app.screen, Words))
+            app.screen.query_one("#words").value = nonsense
+            await pilot.press("enter")
+            await until(pilot, lambda why=why: why in on_screen(app))
+            assert app.screen.query_one("#words").value == nonsense
             assert playing(app).at == 33
-        assert "Question 99 has not begun" in notices(app)[-2]
-        assert "is no place in this run" in notices(app)[-1]
+            app.screen.query_one("#words").value = ""
+            await pilot.press("escape")
+            await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
+        assert not notices(app)
 
 
 async def said(pilot, key: str, words: str) -> None:
@@ -284,15 +303,20 @@ async def test_without_bookmarks_the_list_says_how_to_set_one() -> None:
         assert isinstance(app.screen, ReplayScreen)
 
 
-async def test_a_bookmark_that_cannot_be_kept_is_a_notice(tmp_path: Path) -> None:
+async def test_a_bookmark_that_cannot_be_kept_keeps_its_name_in_the_field(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text("{")
     app = console(room="replay")
     app.bookmarks = Bookmarks(tmp_path / "b.json")
     async with app.run_test(size=SIZE) as pilot:
         await settled(pilot)
         assert "make no sense" in notices(app)[-1]
-        await said(pilot, "b", "x")
-        assert "make no sense" in notices(app)[-1]
+        app.clear_notifications()
+        await pilot.press("b")
+        await until(pilot, lambda: isinstance(app.screen, Words))
+        await pilot.press("x", "enter")
+        await until(pilot, lambda: "make no sense" in refusal(app))
+        assert app.screen.query_one("#words").value == "x"
+        assert not notices(app)
         assert (tmp_path / "b.json").read_text() == "{"
 
 

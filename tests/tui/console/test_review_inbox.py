@@ -227,6 +227,12 @@ async def test_what_is_on_show_is_exported_and_files_are_imported(tmp_path: Path
         await settled(pilot)
         assert len(app.library.exported) == 1, "files are replaced only after a yes"
         await pilot.press("i")
+        await said(pilot, "/nowhere")
+        await pilot.press("q")
+        assert "There is no /nowhere." in on_screen(app)
+        field = app.screen.query_one("#words")
+        assert field.value == "/nowhereq", "what was typed stays, and letters are letters"
+        field.value = ""
         await said(pilot, str(tmp_path))
         assert any(n.startswith("1 new memory from") for n in notices(app))
 

@@ -222,18 +222,15 @@ class AskScreen(Judging, AttemptScreen):
             self.tell(self._no_database().split("\n")[0])
             return
 
-        def add(typed: str | None) -> None:
-            if not typed or not typed.strip() or self.asker is None:
-                return
-            try:
+        def add(typed: str) -> None:
+            if typed.strip() and self.asker is not None:
                 first = self.asker.add(Path(typed.strip()))
-            except MeritoError as wrong:
-                self.tell(str(wrong), serious=True)
-                return
-            self.databases.offer(self.asker.sources)
-            self._choose(first)
+                self.databases.offer(self.asker.sources)
+                self._choose(first)
 
-        self.console_app.ask_words("Open a database", "a SQLite file, or a folder of them", add)
+        self.console_app.ask_words(
+            "Open a database", "a SQLite file, or a folder of them; esc: not", take=add
+        )
 
     # Questions.
 

@@ -96,9 +96,13 @@ class ChooseBookmark(ModalScreen[int | None]):
         if chosen is None:
             return
         hint = f"now: {one_line(chosen.name, 40)}; enter takes the new name, esc keeps the old one"
-        name = await self.app.push_screen_wait(Words("Name of the bookmark", hint))
-        if name and name.strip():
-            self._keep(Bookmark(place=chosen.place, name=name.strip()))
+
+        def rename(name: str) -> None:
+            if name.strip():
+                bookmark = Bookmark(place=chosen.place, name=name.strip())
+                self._show(self._shelf.put(self._run, bookmark))
+
+        await self.app.push_screen_wait(Words("Name of the bookmark", hint, rename))
 
     def action_remove(self) -> None:
         """Take it away; undo brings it back."""

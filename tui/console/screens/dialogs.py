@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
-from tui.console.ink import ACCENT, QUIET, TITLE, ink
+from core.errors import MeritoError
+from tui.console.ink import ACCENT, BAD, QUIET, TITLE, ink
 from tui.console.widgets.judgebar import GUARD
 from tui.console.widgets.paper import Block, Paper
+from tui.view.legible import legible
+
+if TYPE_CHECKING:
+    from tui.console.app import MeritoApp
+
+
+Take = Callable[[str], Awaitable[None] | None]
+"""What is done with a text that was typed. Raises MeritoError where it cannot be."""
 
 
 class Question(Widget):
@@ -76,24 +86,63 @@ class Confirm(ModalScreen[bool]):
 
 
 class Words(ModalScreen[str | None]):
-    """Asks for one line of text; esc gives None, after a question where something was typed."""
+    """Asks for one line of text; esc gives None, after a question where something was typed.
+
+    `take` is given the text while the field still stands. Where it raises MeritoError the field
+    stays, with what was typed, and the frame says why.
+    """
 
     BINDINGS = [Binding("escape,ctrl+c", "leave", "leave", show=False, priority=True)]
 
-    def __init__(self, title: str, hint: str) -> None:
+    def __init__(self, title: str, hint: str, take: Take | None = None) -> None:
         super().__init__(classes="dialog")
         self._title, self._hint = title, hint
+        self._take, self._taking = take, False
 
     def compose(self) -> ComposeResult:
-        """A field whose frame says what it is for."""
-        field = Input(id="words")
-        field.border_title = Content(self._title)
-        field.border_subtitle = Content(self._hint)
-        yield field
+        """A field whose frame says what it is for; below it, what is wrong."""
+        with Vertical(id="line"):
+            yield Input(id="words")
+            yield Static(id="refused")
+
+    def on_mount(self) -> None:
+        """The frame's words."""
+        self.query_one("#line").border_title = Content(self._title)
+        self._frame()
+
+    def _frame(self, refused: str = "") -> None:
+        self.query_one("#line").border_subtitle = Content(
+            "One moment ..." if self._taking else self._hint
+        )
+        words = self.query_one("#refused", Static)
+        words.update(ink((legible(refused, 1_000), BAD)))
+        words.display = bool(refused)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter gives the text."""
-        self.dismiss(event.value)
+        """Enter gives the text, once it is taken."""
+        if self._take is None:
+            self.dismiss(event.value)
+        elif not self._taking:
+            self._taking = True
+            cast("MeritoApp", self.app).start(self._give(self._take, event.value))
+
+    async def _give(self, take: Take, text: str) -> None:
+        self._frame()
+        refused = ""
+        try:
+            if (work := take(text)) is not None:
+                await work
+        except MeritoError as wrong:
+            refused = str(wrong)
+        except Exception:
+            self.dismiss(None)
+            raise
+        finally:
+            self._taking = False
+        if refused:
+            self._frame(refused)
+        elif self.is_current:
+            self.dismiss(text)
 
     def action_leave(self) -> None:
         """Nothing is said; what was typed is not thrown away without a question."""

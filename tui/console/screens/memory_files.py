@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from pathlib import Path
 
 from tui.console.memory_library import Library
@@ -39,27 +40,27 @@ class MemoryFiles(RoomScreen):
             self.tell("There is no memory to export.")
             return
 
-        def write(folder: str | None) -> None:
-            if folder and folder.strip():
-                self._write_out(library, Path(folder.strip()).expanduser(), chosen)
+        wrote: list[Path] = []
 
-        self.console_app.ask_words(f"Export {counted(len(chosen))}", "a folder; esc: not", write)
-
-    def _write_out(self, library: Library, folder: Path, chosen: list[str]) -> None:
-        from core.memory.jsonl import FILES
-
-        async def work() -> None:
+        async def work(folder: Path) -> None:
             self.tell(f"Exported {await library.write_out(folder, chosen)}.")
+            wrote.append(folder)
 
-        there = [name for name in FILES.values() if (folder / name).exists()]
-        if there:
-            self.console_app.confirm(
-                f"Replace {' and '.join(there)} there?",
-                f"{folder} holds memories already.",
-                lambda: self.console_app.start(work()),
-            )
-        else:
-            self.console_app.start(work())
+        def write(typed: str) -> Awaitable[None] | None:
+            folder = Path(typed.strip()).expanduser()
+            return work(folder) if typed.strip() and not _memories_in(folder) else None
+
+        def replace(typed: str | None) -> None:
+            folder = Path((typed or "").strip()).expanduser()
+            if typed and typed.strip() and not wrote and (there := _memories_in(folder)):
+                self.console_app.confirm(
+                    f"Replace {' and '.join(there)} there?",
+                    f"{folder} holds memories already.",
+                    lambda: self.console_app.start(work(folder)),
+                )
+
+        title = f"Export {counted(len(chosen))}"
+        self.console_app.ask_words(title, "a folder; esc: not", replace, take=write)
 
     def action_import(self) -> None:
         """Import memories from a file or a folder."""
@@ -71,10 +72,15 @@ class MemoryFiles(RoomScreen):
             self.tell(await library.take_in([path]))
             await self.catch_up(library)
 
-        def take_in(path: str | None) -> None:
-            if path and path.strip():
-                self.console_app.start(work(Path(path.strip()).expanduser()))
+        def take_in(path: str) -> Awaitable[None] | None:
+            return work(Path(path.strip()).expanduser()) if path.strip() else None
 
         self.console_app.ask_words(
-            "Import memories", "a file, or a folder that an export wrote; esc: not", take_in
+            "Import memories", "a file, or a folder that an export wrote; esc: not", take=take_in
         )
+
+
+def _memories_in(folder: Path) -> list[str]:
+    from core.memory.jsonl import FILES
+
+    return [name for name in FILES.values() if (folder / name).exists()]

@@ -148,7 +148,10 @@ class ReplayScreen(WatchScreen):
                 await asyncio.sleep(0)
                 since = perf_counter()
         self._arrive()
-        self._go(place)
+        try:
+            self._go(place)
+        except MeritoError as unknown:
+            self.tell(str(unknown), serious=True)
         self.refresh_view()
 
     def _arrive(self) -> None:
@@ -189,15 +192,11 @@ class ReplayScreen(WatchScreen):
     def action_go(self) -> None:
         """To a place by its name."""
         if self._loaded() is not None:
-            self.console_app.ask_words("Go to", HINT, self._go)
+            self.console_app.ask_words("Go to", HINT, take=self._go)
 
-    def _go(self, words: str | None) -> None:
-        if words is None or not words.strip() or self.playback is None:
-            return
-        try:
+    def _go(self, words: str) -> None:
+        if words.strip() and self.playback is not None:
             self._seek(place_of(words, self.playback, self.bookmarks))
-        except MeritoError as unknown:
-            self.tell(str(unknown), serious=True)
 
     def action_bookmark(self) -> None:
         """Set a bookmark here, with a name."""
@@ -207,16 +206,15 @@ class ReplayScreen(WatchScreen):
         self._play(False)
         place, proposed = playback.at, self._name_of_here()
 
-        def keep(name: str | None) -> None:
-            if name is not None:
-                bookmark = Bookmark(place=place, name=name.strip() or proposed)
-                self.bookmarks = self.console_app.bookmarks.put(self._run, bookmark)
-                self.tell(f"Bookmark set: {bookmark.name}")
+        def keep(name: str) -> None:
+            bookmark = Bookmark(place=place, name=name.strip() or proposed)
+            self.bookmarks = self.console_app.bookmarks.put(self._run, bookmark)
+            self.tell(f"Bookmark set: {bookmark.name}")
 
         self.console_app.ask_words(
             "Name of the bookmark",
             f"enter alone names it '{proposed}'; esc sets none",
-            self._careful(keep),
+            take=keep,
         )
 
     def action_bookmarks(self) -> None:
@@ -334,22 +332,11 @@ class ReplayScreen(WatchScreen):
             self.refresh_view()
 
     def _read_bookmarks(self) -> None:
-        def read() -> None:
-            self.bookmarks = self.console_app.bookmarks.of(self._run)
-
         self.bookmarks = ()
-        self._careful(read)()
-
-    def _careful(self, work: Callable[..., None]) -> Callable[..., None]:
-        """The work, with a refusal told in words."""
-
-        def done(*given: object) -> None:
-            try:
-                work(*given)
-            except MeritoError as refused:
-                self.tell(str(refused), serious=True)
-
-        return done
+        try:
+            self.bookmarks = self.console_app.bookmarks.of(self._run)
+        except MeritoError as refused:
+            self.tell(str(refused), serious=True)
 
     def _name_of_here(self) -> str:
         view = self._session.view
