@@ -290,8 +290,8 @@ COLUMNS = (
 
 
 def chosen(name: str, ids: list[str], what: str) -> str:
-    """The id that `name` stands for: itself, or the only one that begins so. Raises MeritoError
-    that names the nearest ids."""
+    """The id that `name` stands for: itself, or the only one that begins so. Raises MeritoError that
+    names ids of which it may be a slip, else says what there is."""
     if name in ids:
         return name
     if not ids:
@@ -305,7 +305,30 @@ def chosen(name: str, ids: list[str], what: str) -> str:
             f"'{name}' names no single {what}; it could be any of {len(beginning)}: {shown}.",
             "Type more of the id.",
         )
+    near = _alike(name, ids)
+    raise UsageMistake(
+        f"There is no {what} '{name}'.",
+        f"Did you mean {', '.join(near)}?" if near else _what_there_is(what, ids),
+    )
+
+
+def _alike(name: str, ids: list[str]) -> list[str]:
+    """Up to three ids that `name` is a slip for: it differs by little from how they begin."""
     import difflib
 
-    near = difflib.get_close_matches(name, ids, 3, cutoff=0.3) or ids[:3]
-    raise UsageMistake(f"There is no {what} '{name}'.", f"The nearest: {', '.join(near)}.")
+    beginnings: dict[str, list[str]] = {}
+    for each in ids:
+        beginnings.setdefault(each[: len(name)], []).append(each)
+    near = difflib.get_close_matches(name, beginnings, 3, cutoff=_SLIP)
+    return [each for beginning in near for each in beginnings[beginning]][:3]
+
+
+def _what_there_is(what: str, ids: list[str]) -> str:
+    """The last runs by their ids, which tell when they began; a memory's id tells nothing."""
+    if what == "memory":
+        return "List them: merito memory list."
+    return f"There are: {'..., ' if len(ids) > 3 else ''}{', '.join(ids[-3:])}."
+
+
+_SLIP = 0.75
+"""Of 1 for equal texts: one wrong character of four is a slip, two are another word."""

@@ -90,6 +90,17 @@ def test_an_id_s_beginning_names_an_entry(taught: Store) -> None:
         taught.entry("")
 
 
+def test_only_an_id_that_is_near_is_proposed(taught: Store) -> None:
+    near = taught.entries()[0].id
+    slip = near[:3] + ("0" if near[3] != "0" else "1") + near[4:]
+    with pytest.raises(MeritoError) as caught:
+        taught.entry(slip)
+    assert caught.value.mend == f"Did you mean {near}?"
+    with pytest.raises(MeritoError) as caught:
+        taught.entry("nope")
+    assert caught.value.mend == "List them: merito memory list."
+
+
 def test_confirmed_entries_start_approved_and_others_pending(store: Store) -> None:
     sure, unsure = memory_entry(0), memory_entry(1, confirmed=False)
     store.keep([sure, unsure], at=1.0)

@@ -54,7 +54,12 @@ def test_the_beginning_of_an_id_is_enough_where_it_is_one_run_s(store: Store) ->
     with pytest.raises(MeritoError) as caught:
         store.run("20260902-0800-ef57")
     assert caught.value.problem == "There is no run '20260902-0800-ef57'."
-    assert "20260902-0800-ef56" in caught.value.mend
+    assert caught.value.mend == "Did you mean 20260902-0800-ef56?"
+    with pytest.raises(MeritoError) as caught:
+        store.run("nope")
+    assert caught.value.mend == (
+        "There are: 20260901-1015-ab12, 20260901-1107-cd34, 20260902-0800-ef56."
+    )
 
 
 @pytest.mark.parametrize("name", ["", "%", "nothing", "'; DROP TABLE runs; --"])
