@@ -24,6 +24,11 @@ WAITING = {"OMP_WAIT_POLICY": "passive"}
 """llama.cpp's threads meet hundreds of times a token. A thread that spins until the others are
 there keeps them from the core they need wherever anything else runs on the machine."""
 LOG_LIMIT = 1_000_000
+AT_A_LOSS = (
+    "The machine may be too busy or short of memory: take a smaller model (merito models list), let"
+    " less run at once, or see merito doctor. The engine's log is"
+)
+"""What to do about a child that lives and does not answer."""
 PROJECT = Path(__file__).resolve().parents[2]
 
 
@@ -141,7 +146,11 @@ class EmbeddedModel:
         if not isinstance(word, Ready):
             _kill(process)
             raise self._not_loaded(word.reason)
-        return _Child(process, OpenAIModel(word.address, api_key=key, deadlines=self._deadlines))
+        return _Child(process, self._client(word.address, key))
+
+    def _client(self, address: str, key: str) -> OpenAIModel:
+        # The address is nothing that the user has ever heard of.
+        return OpenAIModel(address, api_key=key, deadlines=self._deadlines, who="The embedded model")
 
     def _not_loaded(self, why: str) -> ModelTrouble:
         return ModelTrouble(
@@ -150,9 +159,12 @@ class EmbeddedModel:
         )
 
     async def _explained(self, child: _Child, trouble: ModelTrouble) -> ModelTrouble:
-        """The child's death, where that is what stands behind a broken connection."""
-        if not trouble.passing or not await child.dying():
+        """The child's death, where that is what stands behind a broken connection; else what can be
+        done where a server of our own gives no answer."""
+        if not trouble.passing:
             return trouble
+        if not await child.dying():
+            return ModelTrouble(trouble.problem, f"{AT_A_LOSS} {self.log}", passing=True)
         return ModelTrouble(
             f"The embedded model's process ended ({_ending(child.process.returncode)}).",
             f"It starts again with the next call. The engine's log is {self.log}",

@@ -131,11 +131,14 @@ class OpenAIModel:
         context_tokens: int | None = None,
         api_key: str = "",
         deadlines: Deadlines | None = None,
+        who: str = "",
     ) -> None:
+        """`who` is the server's name in messages, where its address says nothing to the user."""
         self.root = base_url.rstrip("/").removesuffix("/v1")
         self._model = model
         self._context_tokens = context_tokens
         self._deadlines = deadlines or Deadlines()
+        self._who = who
         self._facts: ServerFacts | None = None
         self._client = httpx.AsyncClient(
             base_url=self.root,
@@ -204,7 +207,7 @@ class OpenAIModel:
     @property
     def who(self) -> str:
         """The server's name in messages."""
-        return f"The model server at {self.root}"
+        return self._who or f"The model server at {self.root}"
 
     def _body(
         self, facts: ServerFacts, messages: Sequence[Message], sampling: Sampling
