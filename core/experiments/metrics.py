@@ -5,9 +5,11 @@ The counts that every face shows are `core.run.figures`; this adds what a study 
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
+from functools import lru_cache
 
 import msgspec
 
@@ -32,6 +34,7 @@ from core.run.events import (
     SqlExecuted,
 )
 from core.run.figures import Figures
+from core.sql import normalised
 
 IN_RATES = frozenset(
     {
@@ -324,9 +327,16 @@ def accuracy_along(results: Sequence[Result]) -> list[float]:
     return curve
 
 
+@lru_cache(maxsize=4096)
+def gold_hash(database: str, gold: str) -> str:
+    """Of the normalised gold: equal where the same query is right about the same database."""
+    key = f"{database}\x1f{normalised(gold)}"
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+
+
 def served_by_memory(results: Sequence[Result], golds: Mapping[str, str]) -> frozenset[str]:
     """Ids of the questions whose gold occurred earlier in the stream: memory could have served the
-    answer. `golds` holds a hash of the normalised gold by question id; it never comes from events.
+    answer. `golds` holds `gold_hash` by question id; it never comes from events.
     """
     seen: set[str] = set()
     served: set[str] = set()

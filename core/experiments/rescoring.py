@@ -5,7 +5,7 @@ how often it made a right answer wrong."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from enum import StrEnum
 
@@ -13,7 +13,7 @@ import msgspec
 
 from core.datasets.dataset import DataSet
 from core.datasets.loading import NO_DATABASE
-from core.experiments.metrics import Attempt, Result, RunMetrics
+from core.experiments.metrics import Attempt, Result, RunMetrics, gold_hash, served_by_memory
 from core.experiments.statistics import Interval, McNemar, mcnemar, paired_difference
 from core.experiments.table import ABSENT, Cell, Table, Value, count, interval, words
 from core.feedback.denotation import Denotation
@@ -85,6 +85,8 @@ class Rescoring(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[Rescored, ...]
     """In the order of the stream."""
     omitted: tuple[Omitted, ...]
+    served: frozenset[str]
+    """Questions whose gold occurred earlier in the stream: memory could have served the answer."""
 
     @property
     def complete(self) -> bool:
@@ -109,17 +111,30 @@ class Rescoring(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def gain(self) -> Interval | None:
         """Accuracy of the last SQL minus that of the first; None where nothing could be judged."""
-        pairs = self._pairs
-        return paired_difference([last for last, _ in pairs], [first for _, first in pairs])
+        return _gain(self._pairs(self.answers))
+
+    @property
+    def unserved(self) -> list[Rescored]:
+        """The answers that memory could not have served."""
+        return [each for each in self.answers if each.result.question.id not in self.served]
+
+    @property
+    def gain_unserved(self) -> Interval | None:
+        """The same over them alone."""
+        return _gain(self._pairs(self.unserved))
 
     @property
     def test(self) -> McNemar | None:
         """Last against first; None where nothing could be judged."""
-        return mcnemar(self._pairs) if self.answers else None
+        return mcnemar(self._pairs(self.answers)) if self.answers else None
 
-    @property
-    def _pairs(self) -> list[tuple[bool, bool]]:
-        return [(each.last.correct is True, each.first.correct is True) for each in self.answers]
+    @staticmethod
+    def _pairs(answers: Iterable[Rescored]) -> list[tuple[bool, bool]]:
+        return [(each.last.correct is True, each.first.correct is True) for each in answers]
+
+
+def _gain(pairs: Sequence[tuple[bool, bool]]) -> Interval | None:
+    return paired_difference([last for last, _ in pairs], [first for _, first in pairs])
 
 
 def answer_of(result: Result) -> Attempt:
@@ -137,6 +152,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     run: RunMetrics
     results: tuple[Result, ...]
     omitted: tuple[Omitted, ...]
+    served: frozenset[str]
+    """As in Rescoring."""
 
     @property
     def pairs(self) -> list[Pairing]:
@@ -160,7 +177,13 @@ def plan_of(run: RunMetrics, dataset: DataSet) -> Plan:
             results.append(result)
         else:
             omitted.append(Omitted(result=result, why=why, note=result.note))
-    return Plan(run=run, results=tuple(results), omitted=tuple(omitted))
+    golds = {
+        asked.id: gold_hash(asked.database, dataset.golds[asked.id])
+        for asked in (result.question for result in run.results)
+        if asked.id in dataset.golds
+    }
+    served = served_by_memory(run.results, golds)
+    return Plan(run=run, results=tuple(results), omitted=tuple(omitted), served=served)
 
 
 def _in_the_way(
@@ -204,7 +227,7 @@ async def rescored(
         else:
             answers.append(Rescored(result=result, first=first, last=last))
     omitted.sort(key=lambda each: each.result.position)
-    return Rescoring(run=plan.run, answers=tuple(answers), omitted=tuple(omitted))
+    return Rescoring(run=plan.run, answers=tuple(answers), omitted=tuple(omitted), served=plan.served)
 
 
 def summary_table(rescorings: Sequence[Rescoring]) -> Table:
@@ -215,12 +238,15 @@ def summary_table(rescorings: Sequence[Rescoring]) -> Table:
         columns=(
             "run", "strategy", "judged by", "questions", "left out", "first right", "last right",
             *(str(change) for change in Change if change is not Change.STAYED_RIGHT),
-            "called right", "of these right", "by hand", "gain", "McNemar p",
+            "called right", "of these right", "by hand", "gain", "McNemar p", "gain, gold not seen",
+            "questions, gold not seen",
         ),
         rows=tuple(map(_row, rescorings)),
         note="Gain: points of accuracy, last SQL minus first, with the 95 % interval of a paired"
-        " bootstrap over the questions (10,000 draws, seed 0). McNemar: exact. Called right: the"
-        " run's own judge was content with the last SQL. By hand: a person wrote the last SQL.",
+        " bootstrap over the questions (10,000 draws, seed 0). Gold not seen: without the questions"
+        " whose gold SQL occurred earlier in the stream, which memory could have served. McNemar:"
+        " exact. Called right: the run's own judge was content with the last SQL. By hand: a person"
+        " wrote the last SQL.",
     )  # fmt: skip
 
 
@@ -244,6 +270,8 @@ def _row(rescoring: Rescoring) -> tuple[Cell, ...]:
         count(by_hand),
         interval(rescoring.gain),
         Cell(f"{test.p:.3g}", (("", test.p),)) if test else ABSENT,
+        interval(rescoring.gain_unserved),
+        count(len(rescoring.unserved)),
     )
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from core.errors import MeritoError, UsageMistake
-from core.experiments.metrics import RunMetrics, metrics_of
+from core.experiments.metrics import RunMetrics, gold_hash, metrics_of
 from core.experiments.report import Report, report_of
-from core.sql import normalised
 from stores.store import Store
 
 
@@ -55,7 +53,7 @@ def reported(metrics: Sequence[RunMetrics], title: str, labels: dict[str, str] |
 def golds_of(metrics: Sequence[RunMetrics]) -> dict[str, dict[str, str]]:
     """A hash of each question's gold, for the data sets of the runs that are at hand."""
     return {
-        name: {question: _hash(*each) for question, each in found.items()}
+        name: {question: gold_hash(*each) for question, each in found.items()}
         for name, root in _data_sets(metrics).items()
         if (found := _golds(name, root))
     }
@@ -87,11 +85,6 @@ def _golds(dataset: str, root: str) -> dict[str, tuple[str, str]]:
         for question in loaded.questions
         if question.id in loaded.golds
     }
-
-
-@lru_cache(maxsize=4096)
-def _hash(database: str, gold: str) -> str:
-    return hashlib.sha256(f"{database}\x1f{normalised(gold)}".encode("utf-8", "replace")).hexdigest()
 
 
 BENCHMARKS = {

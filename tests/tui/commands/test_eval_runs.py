@@ -94,6 +94,8 @@ async def test_execution_repairs_what_fails_and_calls_right_whatever_runs(stage:
     assert (summary["called right"], summary["of these right"]) == (4, 2)
     assert summary["gain"] == pytest.approx(25.0)
     assert summary["gain low"] <= 25 <= summary["gain high"]
+    assert summary["questions, gold not seen"] == 3, "q2 has the gold of q1"
+    assert summary["gain, gold not seen"] == 0.0
     assert summary["McNemar p"] == 1.0
 
 
