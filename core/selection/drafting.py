@@ -152,11 +152,14 @@ def candidate_seed(run_seed: int, question: str, number: int) -> int:
 
 def agreement(candidates: Candidates, selection: Selection, tau: float = TAU) -> str:
     """The chosen SQL where the candidates agree on its result: all of them, or more than half, or the
-    selector is sure of it (P >= tau over every other group). Empty where they do not."""
+    selector is sure of it (P >= tau over every other group, from at least two presentations that
+    differ: the same prompt has the same answer and says nothing twice). Empty where they do not."""
     choice = selection.choice
     if choice is None or not candidates.executed[choice].ran:
         return ""
     group = candidates.groups[candidates.group_of[choice]]
-    sure = selection.confidence is not None and selection.confidence >= tau and not selection.tied
+    presented = {run.order for run in selection.runs}
+    p = selection.confidence if len(presented) > 1 else None
+    sure = p is not None and p >= tau and not selection.tied
     many = 2 * len(group) > len(candidates.executed)
     return candidates.executed[choice].sql if sure or many else ""

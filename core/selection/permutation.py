@@ -80,13 +80,15 @@ class Standing:
             best.setdefault(self._group[index], index)
         return tuple(index for index in best.values() if index != self.first)
 
-    def confidence_over(self, other: int) -> float:
-        """P that the first beats `other`."""
-        return confidence(self._differences(self.first, other))
+    def confidence_over(self, other: int) -> float | None:
+        """P that the first beats `other`; None after one run, which cannot tell."""
+        return confidence(self._differences(self.first, other)) if len(self._ranks) > 1 else None
 
     def tied(self, tau: float = TAU) -> tuple[int, ...]:
-        """The first, and the rivals that the same test does not separate from it."""
-        return (self.first, *(each for each in self.rivals if self.confidence_over(each) < tau))
+        """The first, and the rivals that the same test does not separate from it. After one run there
+        is nothing to test: its order is taken as it is."""
+        sure = {each: self.confidence_over(each) for each in self.rivals}
+        return (self.first, *(each for each, p in sure.items() if p is not None and p < tau))
 
     def settled(self, remaining: int, *, breaks_ties: bool, tau: float = TAU) -> bool:
         """Whether `remaining` more runs cannot change which group is chosen, whatever they say."""
