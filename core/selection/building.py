@@ -6,12 +6,12 @@ from collections.abc import AsyncGenerator, Collection
 
 import msgspec
 
-from core.database.schema_text import schema_text
 from core.models.chat import ConstrainedSampling, Message, ModelTrouble
 from core.prompts.memories import one_line
 from core.prompts.template import plain
 from core.selection.anatomy import Anatomy
 from core.selection.calls import Caller
+from core.selection.fitting import fitting_schema
 from core.selection.prompts import template
 from core.selection.specification import (
     FORMS,
@@ -59,7 +59,7 @@ async def build(
 async def distil(pair: TrainingPair, caller: Caller) -> Built:
     """One memory. An answer that is not valid is asked for again, then the syntax tree has to do."""
     anatomy = Anatomy(pair.gold, pair.question, pair.schema)
-    messages = _prompt(pair, anatomy, caller.described.context_tokens)
+    messages = await _prompt(pair, anatomy, caller)
     constraint = msgspec.json.encode(json_schema(anatomy.rebuilt())).decode()
     rejected: list[str] = []
     for attempt in range(TRIES):
@@ -100,15 +100,16 @@ def _memory(
     )
 
 
-def _prompt(pair: TrainingPair, anatomy: Anatomy, context: int) -> tuple[Message, ...]:
-    schema = schema_text(
+async def _prompt(pair: TrainingPair, anatomy: Anatomy, caller: Caller) -> tuple[Message, ...]:
+    schema = await fitting_schema(
         pair.schema,
-        question=f"{pair.question} {pair.gold}",
-        budget=int(context * _SCHEMA_SHARE) - ANSWER_TOKENS,
+        f"{pair.question} {pair.gold}",
+        int(caller.described.context_tokens * _SCHEMA_SHARE) - ANSWER_TOKENS,
+        caller.model.count_tokens,
     )
     text = template("specification").fill(
         {
-            "schema": schema.text,
+            "schema": schema,
             "question": one_line(pair.question),
             "evidence": pair.evidence.strip(),
             "sql": pair.gold.strip(),

@@ -117,7 +117,8 @@ class Tab:
 
     def __init__(self, *, repeats: bool = False) -> None:
         """`repeats`: ask again what this question asked already."""
-        self.spent = Spent()
+        self.saved = 0
+        """Calls that were not needed."""
         self._repeats = repeats
         self._asked: dict[str, asyncio.Future[Answer]] = {}
         self._calls: list[tuple[str, asyncio.Future[Answer]]] = []
@@ -125,11 +126,21 @@ class Tab:
     @property
     def asked(self) -> tuple[Asked, ...]:
         """The finished calls, in the order of asking, whatever order they were answered in."""
-        done = [(template, future.result()) for template, future in self._calls if _answered(future)]
         return tuple(
             Asked(template=template, usage=each.usage, seconds=each.seconds, finish=each.finish)
-            for template, each in done
+            for template, each in self._finished()
         )
+
+    @property
+    def spent(self) -> Spent:
+        """What the finished calls have cost, whatever became of those that were not finished."""
+        spent = Spent(saved=self.saved)
+        for _, answer in self._finished():
+            spent.add(answer)
+        return spent
+
+    def _finished(self) -> list[tuple[str, Answer]]:
+        return [(template, future.result()) for template, future in self._calls if _answered(future)]
 
     async def ask(
         self, caller: Caller, messages: Sequence[Message], sampling: Sampling, template: str
@@ -138,13 +149,11 @@ class Tab:
         waited for. Raises ModelTrouble."""
         key = f"{caller.described.fingerprint}\x1f{call_key(messages, sampling)}"
         if key in self._asked and not self._repeats:
-            self.spent.saved += 1
+            self.saved += 1
             return await self._asked[key]
         self._asked[key] = asyncio.ensure_future(caller.ask(messages, sampling))
         self._calls.append((template, self._asked[key]))
-        answer = await self._asked[key]
-        self.spent.add(answer)
-        return answer
+        return await self._asked[key]
 
 
 def _answered(future: asyncio.Future[Answer]) -> bool:

@@ -34,6 +34,8 @@ CAPS = msgspec.structs.replace(COMPLETE, bytes=64 * 1024 * 1024)
 of one query may."""
 SHOWN_ROWS = 5
 SHOWN_CELL = 60
+SHOWN_CHARACTERS = 16_000
+"""Of one result; a prompt shows less of it (`prompts.Bounds`)."""
 NO_STATEMENT = Execution(outcome=Outcome.ERROR, error="there is no SQL")
 
 
@@ -134,7 +136,7 @@ class Executor:
         if not unjudged:
             correct = await self._correct(pooled, sql, execution)
         return _Text(
-            table=clipped(execution, rows=SHOWN_ROWS, cell=SHOWN_CELL),
+            table=clipped(execution, rows=SHOWN_ROWS, cell=SHOWN_CELL, characters=SHOWN_CHARACTERS),
             group=group,
             correct=correct,
             problem=_STOPPED.get(execution.outcome, ""),

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import msgspec
 
 from core.errors import MeritoError
-from core.models.chat import ModelTrouble
 from core.selection.calls import Caller
 from core.selection.candidates import Executor, unusable
 from core.selection.grouped import Candidates
@@ -50,8 +49,9 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
 FILE_ORDER = 0
 """The presentation of a pool as its file has it; every other number is a shuffle of its own."""
 
-Fronts = dict[bool, Prepared]
-"""What one question's prompts begin with, without memories and with them."""
+Fronts = dict[tuple[bool, int], Prepared]
+"""What one question's prompts begin with: without memories and with them, by how many candidates the
+largest shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,26 +128,23 @@ class Panel:
         order: tuple[int, ...],
         fronts: Fronts,
     ) -> Selection:
-        async def prepare(memory: bool) -> Prepared:
+        async def prepare(memory: bool, shown: int) -> Prepared:
             assert self.preparer is not None, "a method that asks has a selector"
-            if memory not in fronts:
-                fronts[memory] = await self.preparer.prepare(pooled.question, candidates, memory)
-            return fronts[memory]
+            if (memory, shown) not in fronts:
+                fronts[memory, shown] = await self.preparer.prepare(
+                    pooled.question, candidates, memory, shown
+                )
+            return fronts[memory, shown]
 
-        try:
-            found = await select(
-                method,
-                candidates.presented(order),
-                question=pooled.question.id,
-                prepare=prepare,
-                caller=self.caller,
-                judge=self.judge,
-                terms=self.terms,
-            )
-        except ModelTrouble as trouble:
-            if not trouble.concerns_prompt:
-                raise
-            return Selection(method=method.name, choice=None, remark=trouble.problem)
+        found = await select(
+            method,
+            candidates.presented(order),
+            question=pooled.question.id,
+            prepare=prepare,
+            caller=self.caller,
+            judge=self.judge,
+            terms=self.terms,
+        )
         return found.renamed(order)
 
 

@@ -33,8 +33,30 @@ FORMS: dict[str, Form] = {
 }
 """Every template of `templates/`, by the name of its file without `.txt`."""
 
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+    """The most of one candidate that a prompt shows: rows and columns of its result, characters of a
+    cell, of the whole result, and of its SQL."""
+
+    rows: int
+    columns: int
+    cell: int
+    result: int
+    sql: int
+
+
+BOUNDS = (
+    Bounds(rows=5, columns=24, cell=60, result=3_000, sql=4_000),
+    Bounds(rows=3, columns=12, cell=40, result=1_000, sql=2_000),
+    Bounds(rows=2, columns=8, cell=24, result=400, sql=1_000),
+    Bounds(rows=1, columns=4, cell=16, result=160, sql=500),
+    Bounds(rows=0, columns=2, cell=12, result=60, sql=250),
+)
+"""From what is shown where there is room to what every context in use has room for."""
+
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_SQL_CHARACTERS = 4_000
+_LETTER_TOKENS = 8
+_SHORT_ANSWER = 16
 
 
 @cache
@@ -49,12 +71,18 @@ def letter(place: int) -> str:
     return (letter(rest - 1) if rest else "") + LETTERS[last]
 
 
+def answer_tokens(count: int) -> int:
+    """The longest answer about so many candidates, in tokens."""
+    return _SHORT_ANSWER + _LETTER_TOKENS * count
+
+
 class Front(msgspec.Struct, frozen=True, kw_only=True):
-    """What every prompt about one question begins with."""
+    """What every prompt about one question begins with, and how much of candidates it shows."""
 
     question: Question
     schema: str
     memories: str = ""
+    bounds: Bounds = BOUNDS[0]
 
     def prompt(
         self, name: str, shown: Sequence[Executed], notes: Sequence[str] = ()
@@ -62,7 +90,7 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
         """The chat that asks about the candidates `shown`, in that order. `notes` is one line a
         candidate for the paper's slot of scores; none where it is empty."""
         listed = "\n\n".join(
-            _candidate(letter(place), each, notes[place] if notes else "")
+            shown_candidate(letter(place), each, self.bounds, notes[place] if notes else "")
             for place, each in enumerate(shown)
         )
         text = template(name).fill(
@@ -87,28 +115,46 @@ def memory_block(entries: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def _candidate(name: str, each: Executed, note: str) -> str:
+def shown_candidate(name: str, each: Executed, bounds: Bounds, note: str = "") -> str:
+    """One candidate as prompts show it. SQL that is too long loses its middle: queries for one
+    question begin alike more often than they end alike."""
     sql = each.sql.strip()
-    if len(sql) > _SQL_CHARACTERS:
-        sql = f"{sql[:_SQL_CHARACTERS]}…"
-    slots = {"letter": name, "sql": sql, "result": shown_result(each.table), "note": note}
+    if len(sql) > bounds.sql:
+        half = bounds.sql // 2
+        sql = f"{sql[:half]} … {sql[-half:]}"
+    slots = {"letter": name, "sql": sql, "result": shown_result(each.table, bounds), "note": note}
     return template("select-candidate").fill(slots)
 
 
-def shown_result(table: ResultTable) -> str:
+def shown_result(table: ResultTable, bounds: Bounds = BOUNDS[0]) -> str:
     """A result as prompts show it: column names, first rows, number of rows; or that it is empty,
-    or why there is none."""
+    or why there is none. What does not fit is counted."""
     if table.outcome is not Outcome.OK:
-        return f"error: {one_line(table.error) or table.outcome}"
+        return f"error: {_cut(one_line(table.error), bounds.result) or table.outcome}"
     if not table.row_count:
         return "empty (0 rows)"
     rows = "row" if table.row_count == 1 else "rows"
-    lines = [f"{table.row_count} {rows}", " | ".join(map(one_line, table.columns))]
-    lines += [" | ".join(map(_cell, row)) for row in table.rows]
-    if len(table.rows) < table.row_count:
+    lines = [f"{table.row_count} {rows}", _shown_row(table.columns, bounds, of="columns")]
+    room = bounds.result - len(lines[1])
+    for row in table.rows[: bounds.rows]:
+        line = _shown_row(row, bounds)
+        room -= len(line)
+        if room < 0:
+            break
+        lines.append(line)
+    if len(lines) - 2 < table.row_count:
         lines.append("…")
     return "\n".join(lines)
 
 
-def _cell(cell: Cell) -> str:
-    return "NULL" if cell is None else one_line(str(cell))
+def _shown_row(cells: Sequence[Cell], bounds: Bounds, of: str = "") -> str:
+    """The first cells of a row; the header (`of` columns) says how many there are beyond."""
+    shown = ["NULL" if cell is None else _cut(one_line(str(cell)), bounds.cell) for cell in cells]
+    beyond = len(shown) - bounds.columns
+    if beyond > 0:
+        shown[bounds.columns :] = [f"… {beyond} more {of}" if of else "…"]
+    return " | ".join(shown)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

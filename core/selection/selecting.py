@@ -10,15 +10,15 @@ from typing import TypeVar
 
 import msgspec
 
-from core.models.chat import Sampling
+from core.models.chat import ModelTrouble, Sampling
 from core.selection.answers import Ranked, read_letter, read_ranking, read_score
 from core.selection.calls import Caller, Tab
 from core.selection.grouped import Candidates
 from core.selection.listwise import slide, window_count
 from core.selection.method import Method, Terms
 from core.selection.permutation import Standing, in_prior_order, ranks_of, run_order
-from core.selection.prompts import Front
-from core.selection.selection import Duel, Run, Score, Selection
+from core.selection.prompts import Front, answer_tokens
+from core.selection.selection import Duel, Run, Score, Selection, Spent
 from core.selection.turns import in_turn
 
 Item = TypeVar("Item")
@@ -26,8 +26,6 @@ Result = TypeVar("Result")
 
 NO_GREEDY = "the pool has no greedy candidate"
 NO_CANDIDATES = "there are no candidates"
-_SHORT_ANSWER = 16
-_LETTER_TOKENS = 8
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,8 +35,9 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[str, ...] = ()
 
 
-Prepare = Callable[[bool], Awaitable[Prepared]]
-"""Prepares the prompts' front, with memories or without; asked only where a call will be made."""
+Prepare = Callable[[bool, int], Awaitable[Prepared]]
+"""Prepares the prompts' front, with memories or without, for prompts that show so many candidates at
+most; asked only where a call will be made."""
 
 
 async def select(
@@ -52,29 +51,59 @@ async def select(
     judge: Caller | None = None,
 ) -> Selection:
     """Choose. `question` is the id that seeds the shuffles; `judge` scores ties, the selector
-    itself where there is none. Where all candidates agree no call is made. Raises ModelTrouble."""
+    itself where there is none. Where all candidates agree no call is made, and those that the
+    method's paper makes count as saved. A prompt that no context has room for is no choice, and the
+    remark says why. Raises ModelTrouble where the engine fails."""
     if method.compares == "nothing":
         greedy = candidates.greedy
         return Selection(method=method.name, choice=greedy, remark=NO_GREEDY if greedy is None else "")
     if not candidates.groups:
         return Selection(method=method.name, choice=None, remark=NO_CANDIDATES)
     if len(candidates.groups) == 1 or method.compares == "groups":
-        return Selection(method=method.name, choice=candidates.face(candidates.groups[0]))
+        choice = candidates.face(candidates.groups[0])
+        spent = Spent(saved=_ALONE[method.compares](method, len(candidates.executed)))
+        return Selection(method=method.name, choice=choice, spent=spent)
     assert caller is not None, "a method that asks has a selector"
-    prepared = await prepare(method.memory)
-    asking = _Asking(
-        method=method,
-        candidates=candidates,
-        question=question,
-        front=prepared.front,
-        caller=caller,
-        judge=caller if judge is None or method.own_judge else judge,
-        terms=terms,
-        tab=Tab(repeats=not terms.early_stop),
-    )
-    found = await _WAYS[method.compares](asking)
-    tab = asking.tab
-    return msgspec.structs.replace(found, memories=prepared.memories, spent=tab.spent, asked=tab.asked)
+    tab = Tab(repeats=not terms.early_stop)
+    prepared = None
+    try:
+        most = _MOST_SHOWN[method.compares](terms, len(candidates.executed))
+        prepared = await prepare(method.memory, most)
+        asking = _Asking(
+            method=method,
+            candidates=candidates,
+            question=question,
+            front=prepared.front,
+            caller=caller,
+            judge=caller if judge is None or method.own_judge else judge,
+            terms=terms,
+            tab=tab,
+        )
+        found = await _WAYS[method.compares](asking)
+    except ModelTrouble as trouble:
+        if not trouble.concerns_prompt:
+            raise
+        found = Selection(method=method.name, choice=None, remark=trouble.problem)
+    memories = prepared.memories if prepared else ()
+    return msgspec.structs.replace(found, memories=memories, spent=tab.spent, asked=tab.asked)
+
+
+_MOST_SHOWN: dict[str, Callable[[Terms, int], int]] = {
+    "list": lambda terms, count: min(terms.window, count),
+    "choice": lambda _terms, count: count,
+    "pairs": lambda _terms, _count: 2,
+    "scores": lambda _terms, _count: 1,
+}
+"""Candidates in a method's largest prompt."""
+
+_ALONE: dict[str, Callable[[Method, int], int]] = {
+    "groups": lambda _method, _count: 0,
+    "list": lambda _method, _count: 0,
+    "choice": lambda _method, _count: 1,
+    "pairs": lambda method, count: count if method.breaks_ties else 0,
+    "scores": lambda _method, count: count,
+}
+"""Calls that the method's paper makes where all candidates agree."""
 
 
 @dataclass
@@ -89,6 +118,8 @@ class _Asking:
     judge: Caller
     terms: Terms
     tab: Tab
+    lost: list[ModelTrouble] = field(default_factory=list)
+    """Why single judgements are missing, where their prompts were too long."""
     _notes: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,8 +131,7 @@ class _Asking:
         """The answer to a prompt about the candidates `shown`."""
         notes = [self._notes[index] for index in shown] if self.method.consensus else ()
         messages = self.front.prompt(template, [self.candidates.executed[i] for i in shown], notes)
-        tokens = _SHORT_ANSWER + _LETTER_TOKENS * len(shown)
-        sampling = Sampling(max_tokens=tokens)
+        sampling = Sampling(max_tokens=answer_tokens(len(shown)))
         answer = await self.tab.ask(judge or self.caller, messages, sampling, template)
         return answer.text
 
@@ -109,12 +139,30 @@ class _Asking:
         """One window."""
         return read_ranking(await self.answer("select-list", shown), len(shown))
 
+    async def judgement(
+        self, template: str, shown: Sequence[int], judge: Caller | None = None
+    ) -> str | None:
+        """The answer to one of many prompts; None where this one is too long, which is the loss of
+        those that it shows and not the others'."""
+        try:
+            return await self.answer(template, shown, judge)
+        except ModelTrouble as trouble:
+            if not trouble.concerns_prompt:
+                raise
+            self.lost.append(trouble)
+            return None
+
+    def need_one_of(self, judgements: int) -> None:
+        """Nothing, unless every one of so many judgements is lost. Raises the ModelTrouble of one."""
+        if self.lost and len(self.lost) == judgements:
+            raise self.lost[0]
+
     async def scores(self, indexes: Sequence[int], judge: Caller) -> list[Score]:
         """Pointwise scores, in the order of `indexes`."""
 
         async def score(index: int) -> Score:
-            answer = await self.answer("select-score", [index], judge)
-            return Score(candidate=index, score=read_score(answer))
+            answer = await self.judgement("select-score", [index], judge)
+            return Score(candidate=index, score=None if answer is None else read_score(answer))
 
         return await self.all(score, indexes)
 
@@ -162,6 +210,9 @@ async def _by_list(asking: _Asking) -> Selection:
 
 
 async def _runs(asking: _Asking) -> tuple[tuple[Run, ...], Standing]:
+    """The runs up to the first after which the rest cannot change the answer. Those that were asked
+    beside it in vain are paid for and do not count: how many calls an engine takes at once decides
+    nothing."""
     terms, groups = asking.terms, asking.candidates.groups
     keys = [each.key for each in asking.candidates.executed]
     wanted = terms.runs(asking.method)
@@ -173,21 +224,23 @@ async def _runs(asking: _Asking) -> tuple[tuple[Run, ...], Standing]:
 
     while True:
         # The first run alone: it fills the engine's cache with what the others begin with.
-        several = asking.caller.at_once if runs else 1
-        runs += await asking.all(run, range(len(runs), min(len(runs) + several, wanted)))
-        standing = Standing([ranks_of(each.final) for each in runs], groups, keys)
-        remaining = wanted - len(runs)
-        settled = terms.early_stop and standing.settled(
-            remaining, breaks_ties=asking.method.breaks_ties, tau=terms.tau
-        )
-        if settled or not remaining:
-            asking.tab.spent.saved += remaining * window_count(len(keys), terms.window, terms.stride)
-            return tuple(runs), standing
+        several, known = asking.caller.at_once if runs else 1, len(runs)
+        runs += await asking.all(run, range(known, min(known + several, wanted)))
+        for count in range(known + 1, len(runs) + 1):
+            standing = Standing([ranks_of(each.final) for each in runs[:count]], groups, keys)
+            settled = terms.early_stop and standing.settled(
+                wanted - count, breaks_ties=asking.method.breaks_ties, tau=terms.tau
+            )
+            if settled or count == wanted:
+                unasked = wanted - len(runs)
+                asking.tab.saved += unasked * window_count(len(keys), terms.window, terms.stride)
+                return tuple(runs[:count]), standing
 
 
 async def _by_score(asking: _Asking) -> Selection:
     """Every candidate on its own; ties by the group's size, then by key."""
     scores = await asking.scores(in_prior_order(asking.candidates.groups), asking.caller)
+    asking.need_one_of(len(scores))
     executed = asking.candidates.executed
     best = min(
         scores,
@@ -219,11 +272,13 @@ async def _by_pairs(asking: _Asking) -> Selection:
     duels = await asking.all(partial(_duel, asking), pairs)
     wins = Counter(duel.winner for duel in duels)
     if not asking.method.breaks_ties:
+        asking.need_one_of(len(duels))
         shares = _shares(candidates, wins)
         group = min(range(len(shares)), key=lambda place: (-shares[place], place))
         choice = min(candidates.groups[group], key=lambda i: (-wins[i], candidates.executed[i].key))
         return asking.chosen(choice, duels=tuple(duels))
     scores = sorted(await asking.scores(everyone, asking.judge), key=lambda each: each.candidate)
+    asking.need_one_of(len(duels) + len(scores))
     points = _points(candidates, duels)
     means = [sum(scores[index].value for index in group) / len(group) for group in candidates.groups]
     group = min(range(len(points)), key=lambda place: (-points[place], -means[place], place))
@@ -234,7 +289,8 @@ async def _by_pairs(asking: _Asking) -> Selection:
 async def _duel(asking: _Asking, pair: tuple[int, int]) -> Duel:
     executed = asking.candidates.executed
     shown = sorted(pair, key=lambda index: executed[index].key)
-    place = read_letter(await asking.answer("select-choice", shown), 2)
+    answer = await asking.judgement("select-choice", shown)
+    place = None if answer is None else read_letter(answer, 2)
     return Duel(first=shown[0], second=shown[1], winner=None if place is None else shown[place])
 
 

@@ -15,7 +15,7 @@ class Spent(msgspec.Struct, kw_only=True):
 
     calls: int = 0
     saved: int = 0
-    """Calls that the method's formula has and that were not needed."""
+    """Calls that the method's formula has, or its paper makes, and that were not needed."""
     tokens_sent: int | None = 0
     """None where the engine did not say: unknown is not 0."""
     tokens_evaluated: int | None = 0
@@ -82,7 +82,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
     candidate: int
     score: float | None
-    """Between 0 and 100; None where the answer held none."""
+    """Between 0 and 100; None where the answer held none, or the prompt was too long."""
 
     @property
     def value(self) -> float:
@@ -96,6 +96,7 @@ class Duel(msgspec.Struct, frozen=True, kw_only=True):
     first: int
     second: int
     winner: int | None
+    """None where the answer named none, or the prompt was too long."""
 
     def renamed(self, order: Sequence[int]) -> Duel:
         """The same where candidate i is called `order[i]`."""
@@ -115,9 +116,10 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     rival: int | None = None
     """The best-ranked candidate of another group than the first's."""
     confidence: float | None = None
-    """P that the first beats the rival."""
+    """P that the first beats the rival; None where nothing was ranked, or by one run alone."""
     tied: tuple[int, ...] = ()
-    """The first, and the face of each group that is not separated from it; empty without a tie."""
+    """The first, and the best-ranked candidate of each group that is not separated from it; empty
+    without a tie."""
     scores: tuple[Score, ...] = ()
     duels: tuple[Duel, ...] = ()
     memories: tuple[str, ...] = ()

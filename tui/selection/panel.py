@@ -169,7 +169,7 @@ async def _asking(
     if order.judge:
         other = await _model(order.judge, stack)
         judge = Caller(other, await other.describe(), specs)
-    preparer = Preparer(folder, caller, bank, order.memory_tokens)
+    preparer = Preparer(folder, caller, bank, order.memory_tokens, judge)
     return {"caller": caller, "judge": judge, "preparer": preparer}
 
 

@@ -79,13 +79,18 @@ def preferring(value: Callable[[int], float]) -> Script:
 
 
 async def choose(
-    candidates: Candidates, script: Script, method: str = "map-sql", **terms: object
+    candidates: Candidates,
+    script: Script,
+    method: str = "map-sql",
+    *,
+    at_once: int = 1,
+    **terms: object,
 ) -> tuple[Selection, ScriptedModel]:
     """The selection, and the model that was asked."""
     model = ScriptedModel(script, context_tokens=1_000_000)
-    caller = Caller(model, await model.describe())
+    caller = Caller(model, await model.describe(), jobs=at_once)
 
-    async def prepare(_memory: bool) -> Prepared:
+    async def prepare(_memory: bool, _shown: int) -> Prepared:
         return Prepared(front=FRONT)
 
     selection = await select(

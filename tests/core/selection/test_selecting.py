@@ -10,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import MeritoError
+from core.models.call import PromptTooLong
 from core.models.chat import Message, ModelTrouble, Sampling
+from core.selection.drafting import agreement
 from core.selection.grouped import Candidates
 from core.selection.listwise import window_count
 from core.selection.method import METHODS, method_named
 from core.selection.prompts import letter
 from tests.core.selection.pools import choose, is_list, is_score, pool, preferring, shown
+from tests.scripted import Reply, Script
 
 ASKING = [name for name, method in METHODS.items() if method.compares not in ("nothing", "groups")]
 shapes = st.lists(st.integers(1, 5), min_size=2, max_size=6)
@@ -33,12 +36,17 @@ async def test_a_perfect_selector_finds_the_right_candidate(
     assert selection.choice in candidates.groups[right]
 
 
+SAVED = {"pointwise": 8, "r3": 8, "mcs": 1}
+"""Calls that papers make although all of eight candidates agree: scores, and the one choice."""
+
+
 @pytest.mark.parametrize("method", METHODS)
 async def test_no_call_where_all_agree(method: str) -> None:
     selection, model = await choose(pool(8, greedy=3), preferring(float), method)
     assert selection.choice == 3
     assert not model.calls
-    assert selection.spent.calls == selection.spent.saved == 0
+    assert selection.spent.calls == 0
+    assert selection.spent.saved == SAVED.get(method, 0)
 
 
 async def test_errors_alone_are_one_group_too() -> None:
@@ -91,6 +99,41 @@ async def test_stopping_early_chooses_the_same_group_and_counts_what_it_saves(
     assert candidates.group_of[early.choice] == candidates.group_of[late.choice]
     assert early.spent.calls == len(asked.calls)
     assert early.spent.calls + early.spent.saved == late.spent.calls
+
+
+def fickle(seed: int) -> Script:
+    """A selector that answers by the prompt alone, and without any taste."""
+
+    def script(messages: Sequence[Message], _sampling: Sampling) -> str:
+        chance = random.Random(f"{seed} {messages[0].content}")
+        if is_score(messages):
+            return str(chance.randrange(101))
+        count = len(shown(messages))
+        # One run in four is at odds with the prior.
+        places = list(range(count)) if chance.random() < 0.75 else chance.sample(range(count), count)
+        return " > ".join(f"[{letter(place)}]" for place in places)
+
+    return script
+
+
+@settings(max_examples=25, deadline=None)
+@given(shapes, st.integers(1, 9), st.integers(0, 1000), st.booleans())
+async def test_how_many_calls_run_at_once_decides_nothing(
+    sizes: list[int], permutations: int, seed: int, breaks: bool
+) -> None:
+    candidates = pool(*sizes)
+    method = "map-sql" if breaks else "map-sql-no-tie-break"
+    found = [
+        await choose(candidates, fickle(seed), method, at_once=n, permutations=permutations)
+        for n in (1, 4)
+    ]
+    (one, alone), (four, together) = found
+    grounds = ("choice", "runs", "mean_ranks", "rival", "confidence", "tied", "scores")
+    for name in grounds:
+        assert getattr(one, name) == getattr(four, name)
+    assert one.spent.calls + one.spent.saved == four.spent.calls + four.spent.saved
+    assert (one.spent.calls, four.spent.calls) == (len(alone.calls), len(together.calls))
+    assert len(four.asked) == four.spent.calls >= one.spent.calls
 
 
 async def test_groups_of_one_candidate_each_need_one_run() -> None:
@@ -203,6 +246,89 @@ async def test_consensus_is_shown_where_the_method_says_so() -> None:
 async def test_a_model_that_fails_is_no_choice() -> None:
     with pytest.raises(ModelTrouble):
         await choose(pool(2, 1), lambda _m, _s: ModelTrouble("gone"))
+
+
+def without_room_for(candidate: int, script: Script) -> Script:
+    """A selector whose context is too small for every prompt that shows a candidate."""
+
+    def refusing(messages: Sequence[Message], sampling: Sampling) -> Reply:
+        return (
+            PromptTooLong(9_000, 4_096) if candidate in shown(messages) else script(messages, sampling)
+        )
+
+    return refusing
+
+
+async def test_a_score_that_is_too_long_is_its_own_loss_alone() -> None:
+    script = without_room_for(2, preferring(lambda index: 10.0 * index))
+    selection, _ = await choose(pool(2, 1), script, "pointwise")
+    assert selection.choice == 1
+    assert [(each.candidate, each.score) for each in selection.scores] == [(0, 0), (1, 10), (2, None)]
+    assert selection.spent.calls == len(selection.asked) == 2
+    assert selection.mended == 1
+
+
+async def test_a_pair_that_is_too_long_is_its_own_loss_alone() -> None:
+    script = without_room_for(0, preferring(float))
+    selection, _ = await choose(pool(1, 1, 1), script, "pairwise")
+    assert selection.choice == 2
+    assert [each.winner for each in selection.duels if 0 in (each.first, each.second)] == [None, None]
+
+
+@pytest.mark.parametrize("method", ["pointwise", "pairwise", "r3"])
+async def test_where_no_prompt_fits_there_is_no_choice(method: str) -> None:
+    selection, _ = await choose(pool(2, 1), lambda _m, _s: PromptTooLong(9_000, 4_096), method)
+    assert selection.choice is None
+    assert "9,000 tokens" in selection.remark
+    assert selection.spent.calls == 0
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+async def test_what_was_asked_before_a_prompt_was_too_long_is_counted(at_once: int) -> None:
+    windows = iter(range(100))
+
+    def script(messages: Sequence[Message], _sampling: Sampling) -> Reply:
+        count = len(shown(messages))
+        full = next(windows) == 2
+        names = " > ".join(f"[{letter(place)}]" for place in range(count))
+        return PromptTooLong(9_000, 4_096) if full else names
+
+    selection, model = await choose(pool(6, 6), script, at_once=at_once)
+    assert selection.choice is None
+    assert "does not fit" in selection.remark
+    # The calls beside it that were stopped half-way have no figures.
+    assert 2 <= selection.spent.calls == len(selection.asked) < len(model.calls)
+    assert (selection.spent.tokens_sent or 0) > 0
+
+
+async def test_one_run_tells_no_probability() -> None:
+    for method, terms in (("listwise", {}), ("map-sql", {"permutations": 1})):
+        selection, _ = await choose(pool(3, 2), preferring(float), method, **terms)
+        assert selection.choice in (3, 4)
+        assert selection.rival in (0, 1, 2)
+        assert selection.confidence is None
+        assert selection.tied == ()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "method", "agreed"),
+    [
+        ((3, 2), "majority", True),
+        ((2, 3, 1), "majority", False),
+        ((2, 2, 2), "map-sql", True),
+        ((2, 2, 2), "listwise-memory", False),
+        ((1, 1, 1), "map-sql", False),
+    ],
+)
+async def test_candidates_agree_by_number_or_by_what_several_presentations_say(
+    sizes: tuple[int, ...], method: str, agreed: bool
+) -> None:
+    """Where each group has one candidate every presentation is the same one."""
+    candidates = pool(*sizes)
+    selection, _ = await choose(candidates, preferring(float), method)
+    assert selection.choice is not None
+    sql = candidates.executed[selection.choice].sql
+    assert agreement(candidates, selection) == (sql if agreed else "")
 
 
 def test_an_unknown_method_names_the_nearest() -> None:
