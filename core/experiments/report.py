@@ -15,6 +15,7 @@ from core.experiments.listings import dataset_name, jobs_words, listings_of, wit
 from core.experiments.metrics import Result, RunMetrics, accuracy_along
 from core.experiments.table import Table
 from core.experiments.tables import GOLD
+from core.feedback.evaluation import Tally
 from core.memory.entry import MemoryEntry
 
 CAVEATS = (
@@ -124,7 +125,12 @@ def report_of(
     return Report(
         title=title,
         facts=tuple(_facts(ordered)),
-        notes=(*CAVEATS, *_other_questions(ordered, benchmarks or {}), *_notes(ordered, golds)),
+        notes=(
+            *CAVEATS,
+            *_on_purpose(ordered),
+            *_other_questions(ordered, benchmarks or {}),
+            *_notes(ordered, golds),
+        ),
         tables=tables.tables_of(arms, benchmarks or {}, labels or {}),
         listings=(*listings_of(arms), curve_table(arms)),
         curves=curves_of(arms),
@@ -163,6 +169,13 @@ def _facts(runs: Sequence[RunMetrics]) -> list[tuple[str, str]]:
         ("merito", each([run.versions.get("merito", "?") for run in runs])),
         ("repair loop", each([loop_words(run) for run in runs])),
     ]
+
+
+def _on_purpose(runs: Sequence[RunMetrics]) -> Iterator[str]:
+    """Where decisions differ from the published scripts' (evaluation.md, "Denotation protocols")."""
+    for protocol in sorted({run.settings.protocol for run in runs if run.settings.regime == GOLD}):
+        said = "; ".join(difference.says for difference in Tally(protocol=protocol).differences())
+        yield f"Judged as {protocol}'s published script does, except on purpose: {said}."
 
 
 def _other_questions(runs: Sequence[RunMetrics], benchmarks: Mapping[str, str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ how often it made a right answer wrong."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from enum import StrEnum
 
@@ -17,7 +17,7 @@ from core.experiments.metrics import Attempt, Result, RunMetrics, gold_hash, ser
 from core.experiments.statistics import Interval, McNemar, mcnemar, paired_difference
 from core.experiments.table import ABSENT, Cell, Table, Value, count, interval, words
 from core.feedback.denotation import Denotation
-from core.feedback.evaluation import Decision, Pairing, decide
+from core.feedback.evaluation import BROKEN, Decision, Difference, Pairing, Tally, decide
 from core.feedback.verdict import Status
 from core.question import Question
 from core.run.events import EpisodeOutcome
@@ -298,6 +298,35 @@ def omitted_table(rescorings: Sequence[Rescoring]) -> Table:
         columns=("run", "why", "questions", "the first", "note"),
         rows=tuple(rows),
     )
+
+
+def difference_table(rescorings: Sequence[Rescoring]) -> Table:
+    """Where decisions may differ from the published scripts' on purpose, and how many do."""
+    rows = []
+    for protocol in sorted({each.run.settings.protocol for each in rescorings}):
+        under = [each for each in rescorings if each.run.settings.protocol == protocol]
+        for difference in Tally(protocol=protocol).differences():
+            named = [name for each in under for name in _differing(each, difference)]
+            first = words(named[0]) if named else ABSENT
+            rows.append((words(difference.says), words(protocol), count(len(named)), first))
+    return Table(
+        name="on-purpose",
+        title="Where decisions differ from the published script's on purpose",
+        columns=("difference", "protocol", "questions", "the first"),
+        rows=tuple(rows),
+        note="Questions of all these runs whose first or last SQL it may have decided.",
+    )
+
+
+def _differing(rescoring: Rescoring, difference: Difference) -> Iterator[str]:
+    for each in rescoring.answers:
+        if difference.applies(each.first) or difference.applies(each.last):
+            yield each.result.question.id
+    broken = Decision(index=0, db_id="", correct=None, status=BROKEN)
+    for omitted in rescoring.omitted:
+        gold_fails = omitted.why in (Omission.BROKEN_IN_RUN, Omission.BROKEN_GOLD)
+        if gold_fails and difference.applies(broken):
+            yield omitted.result.question.id
 
 
 def question_records(rescoring: Rescoring) -> list[dict[str, Value]]:

@@ -139,6 +139,8 @@ def _score_files(
 
     if as_json:
         asyncio.run(_score(pairs, settings, tally, _print_json))
+        for line in _on_purpose(tally):
+            click.echo(line, err=True)
     else:
         with _progress(len(pairs)) as advance:
             asyncio.run(_score(pairs, settings, tally, advance))
@@ -251,10 +253,15 @@ def _summarise(tally: Tally, test_cases: int) -> None:
     if tally.protocol == "spider" and test_cases == 1:
         console.print("One database a schema: weaker than the distilled test suite that papers report.")
     console.print(f"SQLite {sqlite3.sqlite_version} decided ties of ORDER BY with LIMIT.")
-    console.print("\nDecisions differ from the published script's on purpose where")
+    console.print()
+    for line in _on_purpose(tally):
+        console.print(line, soft_wrap=True)
+
+
+def _on_purpose(tally: Tally) -> Iterator[str]:
+    yield "Decisions differ from the published script's on purpose where"
     for difference in tally.differences():
-        where = tally.differing.get(difference.says, [])
-        console.print(f"  {difference.says}: {_listed(where)}", soft_wrap=True)
+        yield f"  {difference.says}: {_listed(tally.differing.get(difference.says, []))}"
 
 
 def _figures(tally: Tally) -> list[tuple[str, str]]:

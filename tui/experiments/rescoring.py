@@ -16,6 +16,7 @@ from core.experiments.metrics import RunMetrics, metrics_of
 from core.experiments.rescoring import (
     Plan,
     Rescoring,
+    difference_table,
     omitted_table,
     plan_of,
     question_records,
@@ -33,6 +34,7 @@ from tui.view.wrapping import say
 
 if TYPE_CHECKING:
     from core.datasets.dataset import DataSet
+    from core.experiments.table import Table
     from core.feedback.evaluation import Decision
 
     Watch = Callable[[int], AbstractContextManager[Callable[[Decision], object]]]
@@ -56,8 +58,7 @@ def by_gold(names: Sequence[str], store: Path, root: Path | None, watch: Watch |
     with watched as heard:
         rescorings = asyncio.run(_rescored(planned, heard))
     if watch:
-        tables = (summary_table(rescorings), omitted_table(rescorings))
-        show_tables([table for table in tables if table.rows])
+        show_tables([table for table in _tables(rescorings) if table.rows])
     else:
         _tell(rescorings)
     return 0 if all(each.complete for each in rescorings) else 1
@@ -175,10 +176,14 @@ async def _rescored(
         return found
 
 
+def _tables(rescorings: Sequence[Rescoring]) -> tuple[Table, ...]:
+    return summary_table(rescorings), omitted_table(rescorings), difference_table(rescorings)
+
+
 def _tell(rescorings: Sequence[Rescoring]) -> None:
     for rescoring in rescorings:
         for record in question_records(rescoring):
             tell(table="answers", **record)
-    for table in (summary_table(rescorings), omitted_table(rescorings)):
+    for table in _tables(rescorings):
         for row in table.records():
             tell(table=table.name, **row)

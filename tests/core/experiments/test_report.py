@@ -224,6 +224,19 @@ def test_unfinished_runs_and_missing_golds_are_said() -> None:
     assert "The gold of sample is not at hand" in notes
 
 
+def test_what_is_judged_otherwise_than_published_is_said() -> None:
+    (said,) = [n for n in report_of(study(), title="t").notes if "except on purpose" in n]
+    assert said.startswith("Judged as spider's published script does, ")
+    assert "a question whose gold query fails is left out of every rate" in said
+    assert "empty prediction" not in said
+    (said,) = [
+        n for n in report_of([ran("merit", WEAK, protocol="bird")], title="t").notes if "purp" in n
+    ]
+    assert "an empty prediction is wrong, also where the gold result is empty" in said
+    own = report_of([ran("merit", WEAK, regime="execution")], title="t")
+    assert "except on purpose" not in " ".join(own.notes)
+
+
 def test_stories_are_the_questions_on_which_arms_part() -> None:
     report = report_of(study(), title="t")
     assert [story.id for story in report.stories] == ["q1", "q10", "q4", "q7"]

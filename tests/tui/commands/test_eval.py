@@ -67,6 +67,7 @@ def test_spider_decisions_as_json(evaluate: Evaluation) -> None:
         (3, False, "EXECUTION_ERROR"),
         (4, True, "CORRECT"),
     ]
+    assert "does anything else the sandbox refuses, is wrong: 1 (index 3)\n" in evaluate.err
     assert found[2]["error"] == "no such column: nom"
     assert "not authorized" in found[3]["error"]
 

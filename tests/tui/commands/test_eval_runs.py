@@ -128,6 +128,12 @@ async def test_what_gold_cannot_judge_is_left_out_by_name(stage: Stage) -> None:
         "q2": "no longer in the data set",
         "q3": "database missing",
     }
+    differing = {row["difference"]: row for row in stage.records("on-purpose")}
+    assert {row["protocol"] for row in differing.values()} == {"bird"}
+    assert len(differing) == 5
+    fails = differing["a question whose gold query fails is left out of every rate"]
+    assert (fails["questions"], fails["the first"]) == (1, "q0")
+    assert sum(row["questions"] for row in differing.values()) == 1
     (summary,) = stage.records("by-gold")
     assert (summary["questions"], summary["left out"]) == (0, 4)
     assert (summary["gain"], summary["McNemar p"]) == (None, None)
