@@ -313,22 +313,24 @@ def chosen(name: str, ids: list[str], what: str) -> str:
 
 
 def _alike(name: str, ids: list[str]) -> list[str]:
-    """Up to three ids that `name` is a slip for: it differs by little from how they begin."""
+    """A few ids that `name` is a slip for: it differs by little from how they begin."""
     import difflib
 
     beginnings: dict[str, list[str]] = {}
     for each in ids:
         beginnings.setdefault(each[: len(name)], []).append(each)
-    near = difflib.get_close_matches(name, beginnings, 3, cutoff=_SLIP)
-    return [each for beginning in near for each in beginnings[beginning]][:3]
+    near = difflib.get_close_matches(name, beginnings, _SHOWN, cutoff=_SLIP)
+    return [each for beginning in near for each in beginnings[beginning]][:_SHOWN]
 
 
 def _what_there_is(what: str, ids: list[str]) -> str:
     """The last runs by their ids, which tell when they began; a memory's id tells nothing."""
     if what == "memory":
         return "List them: merito memory list."
-    return f"There are: {'..., ' if len(ids) > 3 else ''}{', '.join(ids[-3:])}."
+    shown = ", ".join(ids[-_SHOWN:])
+    return f"There are: {shown}." if len(ids) <= _SHOWN else f"The last of {len(ids):,}: {shown}."
 
 
+_SHOWN = 3
 _SLIP = 0.75
 """Of 1 for equal texts: one wrong character of four is a slip, two are another word."""

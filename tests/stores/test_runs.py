@@ -60,6 +60,9 @@ def test_the_beginning_of_an_id_is_enough_where_it_is_one_run_s(store: Store) ->
     assert caught.value.mend == (
         "There are: 20260901-1015-ab12, 20260901-1107-cd34, 20260902-0800-ef56."
     )
+    store.append(run_events(1, run="20260902-0900-0a0a"))
+    with pytest.raises(MeritoError, match=r"The last of 4: 20260901-1107-cd34, .*-0a0a"):
+        store.run("nope")
 
 
 @pytest.mark.parametrize("name", ["", "%", "nothing", "'; DROP TABLE runs; --"])

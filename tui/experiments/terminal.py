@@ -24,7 +24,9 @@ GAP = 2
 DIVIDER = 1
 """What the box draws between two columns: a blank."""
 LONGEST = 60
-"""Of a cell that is broken into lines."""
+"""Characters of a line of a cell on a terminal, where longer ones are broken into several."""
+MOST = 300
+"""Characters of a cell on a terminal."""
 
 
 def show(report: Report, *, as_json: bool) -> None:
@@ -55,7 +57,7 @@ def show_tables(tables: Sequence[Table]) -> None:
         for piece in laid_out(table.telling, room):
             if room is None:
                 console.width = max(READABLE, _width(piece))
-            console.print(_drawn(piece))
+            console.print(_drawn(piece, whole=room is None))
         if table.note:
             say(one_line(table.note))
 
@@ -72,7 +74,7 @@ def laid_out(table: Table, width: int | None) -> list[Table]:
 
 def pieces(table: Table, width: int) -> Iterator[Table]:
     """The table in as many as its columns need; each repeats the first column."""
-    widths = _widths(table)
+    widths = _widths(table, LONGEST)
     chosen: list[int] = []
     for n in range(1, len(widths)):
         if chosen and widths[0] + sum(widths[each] for each in chosen) + widths[n] > width:
@@ -82,10 +84,10 @@ def pieces(table: Table, width: int) -> Iterator[Table]:
     yield table.only([0, *chosen])
 
 
-def _widths(table: Table) -> list[int]:
-    """Characters that each column takes."""
+def _widths(table: Table, longest: int | None = None) -> list[int]:
+    """Characters that each column takes, with lines of at most `longest` in a cell."""
     return [
-        max(len(column), *(min(LONGEST, len(row[n].text)) for row in table.rows)) + GAP + DIVIDER
+        max(len(column), *(len(row[n].text[:longest]) for row in table.rows)) + GAP + DIVIDER
         for n, column in enumerate(table.columns)
     ]
 
@@ -94,15 +96,18 @@ def _width(table: Table) -> int:
     return sum(_widths(table))
 
 
-def _drawn(table: Table) -> RichTable:
+def _drawn(table: Table, *, whole: bool) -> RichTable:
+    """The table; `whole` where no cell is broken or cut."""
     from rich.box import SIMPLE
     from rich.table import Table as RichTable
     from rich.text import Text
 
     shown = RichTable(box=SIMPLE, show_edge=False, pad_edge=False, padding=(0, GAP, 0, 0))
+    room = None if whole else LONGEST
     for n, column in enumerate(table.columns):
         number = all(row[n].number for row in table.rows)
-        shown.add_column(Text(column), justify="right" if number else "left", max_width=LONGEST)
+        shown.add_column(Text(column), justify="right" if number else "left", max_width=room)
     for row in table.rows:
-        shown.add_row(*(Text(one_line(cell.text, 300)) for cell in row))
+        texts = (one_line(each.text, max(MOST, len(each.text)) if whole else MOST) for each in row)
+        shown.add_row(*map(Text, texts))
     return shown

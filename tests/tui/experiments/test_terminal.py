@@ -35,6 +35,14 @@ def test_many_wide_rows_come_in_pieces_that_repeat_the_first_column() -> None:
     assert {len(each.rows) for each in upright} == {60}
 
 
+def test_in_a_pipe_a_long_text_stays_on_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    note = "its gold query fails " * 30
+    show_tables(
+        [Table(name="t", title="T", columns=("run", "note"), rows=((words("r"), words(note)),))]
+    )
+    assert any(line.strip().endswith(note.strip()) for line in capsys.readouterr().out.splitlines())
+
+
 @pytest.mark.parametrize("rows", [1, 60])
 def test_in_a_pipe_every_table_is_whole(rows: int, capsys: pytest.CaptureFixture[str]) -> None:
     show_tables([table(rows, 12)])
