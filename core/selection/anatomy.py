@@ -38,8 +38,8 @@ _COVERED_FUNCTIONS = frozenset(
 )
 _NO_FUNCTIONS = frozenset(
     """
-    all and any as between by case cross else except exists filter from glob group having in inner
-    intersect is join left like limit match natural not offset on or order outer over partition
+    all and any as between by case cross distinct else except exists filter from glob group having
+    in inner intersect is join left like limit match natural not offset on or order outer over partition
     regexp right select set then union using values when where with cast
     """.split()  # noqa: SIM905 - a table of words
 )
@@ -243,6 +243,9 @@ class Anatomy:
 _AGGREGATES = ("Count", "Sum", "Avg", "Min", "Max")
 """Those that the key `aggregation` covers; others are extra constructs."""
 
+_OTHER_AGGREGATE = "total"
+"""SQLite's own, in which the library sees no aggregate."""
+
 _FORMATS: dict[str, Format] = {"year": "year", "id": "id", "percentage": "percentage"}
 
 _SIGNS: dict[str, tuple[str, ...]] = {
@@ -295,10 +298,31 @@ def _text(node: Any) -> str:
 
 
 def _shape(select: Any, tree: Any) -> ResultShape:
-    aggregate = _kinds(_AGGREGATES)
-    grouped = select.args.get("group") is not None
-    alone = not grouped and all(e.find(*aggregate) is not None for e in select.expressions)
+    """One row comes of LIMIT 1, of an aggregate over everything (in SQLite with plain columns beside
+    it, too), and of a SELECT without a table; what is combined of several queries has more."""
     limit = tree.args.get("limit")
-    if not (alone or (limit is not None and _text(limit.expression) == "1")):
+    one = limit is not None and _text(limit.expression) == "1"
+    if not one and not isinstance(tree, _kinds(("SetOperation",))):
+        alone = not (select.args.get("from_") or select.args.get("from"))
+        one = select.args.get("group") is None and (alone or _aggregates(select))
+    if not one:
         return "multiple_rows"
     return "single_value" if len(select.expressions) == 1 else "single_row"
+
+
+def _aggregates(select: Any) -> bool:
+    """Whether what it selects is an aggregate of all its rows: not of a window, which has a value
+    for each row, and not of a query within."""
+    return any(
+        not _is_windowed(each) and each.find_ancestor(*_kinds(("Select",))) is select
+        for selected in select.expressions
+        for each in selected.find_all(*_kinds(("AggFunc", "Anonymous")))
+        if type(each).__name__ != "Anonymous" or each.name.casefold() == _OTHER_AGGREGATE
+    )
+
+
+def _is_windowed(aggregate: Any) -> bool:
+    holder = aggregate.parent
+    if isinstance(holder, _kinds(("Filter",))):
+        holder = holder.parent
+    return isinstance(holder, _kinds(("Window",)))

@@ -18,6 +18,8 @@ from core.question import source_key
 ResultShape = Literal["single_value", "single_row", "multiple_rows"]
 Format = Literal["number", "year", "text", "id", "boolean", "percentage", "custom"]
 NullConstruct = Literal["CASE", "IIF", "COALESCE", "IFNULL", "NULLIF"]
+_ENTRIES = 12
+"""What a constrained list has room for in any case: a small model that begins one may never end it."""
 _Some = Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=40)]
 _Texts = Annotated[tuple[str, ...], msgspec.Meta(max_length=40)]
 
@@ -185,17 +187,19 @@ def read_specification(answer: str, keys: Sequence[str], constructs: Sequence[st
     if present != set(keys):
         missing, extra = sorted(set(keys) - present), sorted(present - set(keys))
         raise Invalid(f"keys missing: {missing}, keys too many: {extra}")
-    explained = {each.keyword.upper() for each in found.extra_keywords}
-    if explained != set(constructs):
-        raise Invalid(f"constructs explained: {sorted(explained)}, found: {sorted(constructs)}")
+    explained = sorted(each.keyword.upper() for each in found.extra_keywords)
+    if explained != sorted(constructs):
+        raise Invalid(f"constructs explained: {explained}, found: {sorted(constructs)}")
     return found
 
 
 def json_schema(expected: Specification) -> dict[str, Any]:
     """The JSON schema of one pair's specification, for engines that can hold an answer to it: the
-    keys, fields and constructs that `expected` has, which is made from the pair's syntax tree."""
+    keys, fields and constructs that `expected` has, which is made from the pair's syntax tree. A list
+    may be as long as that one's, and in any case have a dozen entries."""
     properties: dict[str, Any] = {
-        key: _object(PARTS[key], fields) for key, fields in _outline(expected).items()
+        key: _object(PARTS[key], fields, getattr(expected, key))
+        for key, fields in _outline(expected).items()
     }
     constructs = [each.keyword for each in expected.extra_keywords]
     properties["extra_keywords"] = _extra_keywords(constructs) if constructs else {"const": []}
@@ -225,13 +229,15 @@ def _extra_keywords(constructs: Sequence[str]) -> dict[str, Any]:
     return {"type": "array", "prefixItems": entries, "minItems": count, "maxItems": count}
 
 
-def _object(part: type[_Part], required: Collection[str]) -> dict[str, Any]:
+def _object(
+    part: type[_Part], required: Collection[str], expected: _Part | None = None
+) -> dict[str, Any]:
     """One part's schema with these fields, every one required, so that nothing is left out in
-    silence; where none is, all are there to choose from."""
+    silence; where none is, all are there to choose from. Lists have room for the `expected` ones."""
     (schema,), definitions = msgspec.json.schema_components([part])
     found: dict[str, Any] = dict(definitions[schema["$ref"].rpartition("/")[2]])
     fields = {
-        name: _without_default(field)
+        name: _without_default(field, getattr(expected, name, None))
         for name, field in found["properties"].items()
         if name in required or not required
     }
@@ -247,10 +253,10 @@ def _closed(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     }
 
 
-def _without_default(field: Mapping[str, Any]) -> dict[str, Any]:
+def _without_default(field: Mapping[str, Any], expected: object) -> dict[str, Any]:
     kept = {name: value for name, value in field.items() if name != "default"}
     if kept.get("type") == "array":
-        kept["maxItems"] = 12
+        kept["maxItems"] = max(_ENTRIES, len(expected) if isinstance(expected, tuple) else 0)
     return kept
 
 

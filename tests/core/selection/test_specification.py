@@ -74,6 +74,8 @@ GOLDS = [
         {"ordering_and_scope"},
         ("OVER", "RANK"),
     ),
+    ("SELECT DISTINCT(name) FROM item", set(), ()),
+    ("SELECT COUNT(DISTINCT (name)) FROM item", {"aggregation"}, ()),
 ]
 
 
@@ -116,6 +118,20 @@ def test_what_the_tree_alone_says() -> None:
         ("SELECT name FROM item LIMIT 1", "single_value"),
         ("SELECT name FROM item", "multiple_rows"),
         ("SELECT count(*) FROM item GROUP BY shop_id", "multiple_rows"),
+        ("SELECT count(*) FROM item UNION SELECT count(*) FROM shop", "multiple_rows"),
+        ("SELECT count(*) FROM item UNION SELECT count(*) FROM shop LIMIT 1", "single_value"),
+        ("SELECT count(*) FROM item EXCEPT SELECT 3", "multiple_rows"),
+        ("SELECT sum(price) OVER () FROM item", "multiple_rows"),
+        ("SELECT sum(price) FILTER (WHERE id > 3) OVER () FROM item", "multiple_rows"),
+        ("SELECT sum(count(*)) OVER () FROM item", "single_value"),
+        ("SELECT max(price, 3) FROM item", "multiple_rows"),
+        ("SELECT (SELECT max(price) FROM item) FROM shop", "multiple_rows"),
+        ("SELECT (SELECT max(price) FROM item) - 3", "single_value"),
+        ("SELECT name, max(price) FROM item", "single_row"),
+        ("SELECT group_concat(name) FROM item", "single_value"),
+        ("SELECT total(price) FROM item", "single_value"),
+        ("SELECT CAST(sum(price) AS REAL) / count(*) FROM item", "single_value"),
+        ("WITH t AS (SELECT count(*) AS n FROM item) SELECT n FROM t", "multiple_rows"),
     ],
 )
 def test_the_shape_of_the_result(gold: str, shape: str) -> None:
@@ -138,6 +154,7 @@ INVALID = [
     (json.dumps(a_specification(mood={})), "unknown field"),
     (json.dumps(a_specification(aggregation={"aggregate_functions": []})), "keys too many"),
     (json.dumps(a_specification(extra_keywords=[])), "constructs explained"),
+    (json.dumps(a_specification(extra_keywords=[{"keyword": "UNION", "usage": "x"}] * 2)), "explained"),
     (json.dumps(a_specification(filter_semantics={"conditions": []})), "length"),
     ("[" * 5000 + "{" + "[" * 100_000 + "}", "malformed|recursion|maximum"),
 ]
@@ -168,6 +185,18 @@ def test_the_schema_for_engines_asks_for_what_the_query_has_and_no_more() -> Non
     assert entry["properties"]["keyword"] == {"const": "UNION"}
     assert schema["properties"]["query_constraints"]["required"] == []
     assert json_schema(Anatomy("SELECT 1").rebuilt())["properties"]["extra_keywords"] == {"const": []}
+
+
+def test_the_schema_for_engines_has_room_for_what_the_query_has() -> None:
+    def lists(number: int) -> tuple[int, int]:
+        columns = ", ".join(f"c{place}" for place in range(number))
+        made = json_schema(Anatomy(f"SELECT {columns} FROM item").rebuilt())["properties"]
+        return (
+            made["schema_grounding"]["properties"]["mappings"]["maxItems"],
+            made["output_form"]["properties"]["return_columns"]["maxItems"],
+        )
+
+    assert (lists(3), lists(20), lists(90)) == ((12, 12), (20, 20), (40, 40))
 
 
 def training(*golds: str) -> Training:
