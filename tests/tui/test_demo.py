@@ -12,7 +12,7 @@ from core.run.events import EpisodeEnded, EpisodeOutcome, to_json
 from core.run.figures import figures_of
 from stores.audit import Audit
 from stores.recording import Recording
-from tests.tui.console.stage import on_screen, settled, until
+from tests.tui.console.stage import notices, on_screen, settled, until
 from tui.console import live
 from tui.console.app import MeritoApp
 from tui.demo import NOTICE, RECORDED_RUN, order
@@ -86,7 +86,29 @@ def test_in_the_console_each_room_shows_the_recorded_run_and_says_that_it_is_one
                 await app.action_room(room)
                 for said in (words, "A recording: a small Qwen model", "read-only"):
                     await until(pilot, lambda said=said: said in on_screen(app))
+                assert "--read-only" not in on_screen(app)
                 seen.append(room)
+            for room, words, keys in (
+                (
+                    "ask",
+                    ("This is a recording: it asks nothing.", "merito ask", "merito console"),
+                    "ao",
+                ),
+                ("selection", ("A recording holds no choices", "merito select", "merito console"), ""),
+                ("memory", ("This is a recording: decisions are not possible.",), "ari"),
+                (
+                    "run",
+                    ("This is a recording: it shows the run and cannot steer it.",),
+                    ["space", "r"],
+                ),
+            ):
+                await app.action_room(room)
+                await settled(pilot)
+                await pilot.press(*keys)
+                await settled(pilot)
+                for said in words:
+                    assert said in "\n".join([on_screen(app), *notices(app)])
+                assert "--read-only" not in on_screen(app), "nobody typed it"
 
     monkeypatch.setattr(live, "run_console", lambda app, marks: asyncio.run(looked_at(app)))
     with opened(str(RECORDED_RUN), RECORDED_RUN) as take, shelved(take) as on_shelf:

@@ -28,6 +28,7 @@ from tui.console.actions import room_bindings
 from tui.console.archive import Archive
 from tui.console.memory_library import Library, ReadOnly
 from tui.console.preferences import Preferences
+from tui.console.restraint import BY_FLAG, RECORDING, SERVED, Restraint
 from tui.console.rooms import modes
 from tui.console.screens.base import RoomScreen
 from tui.console.session import Opened, OpenRun, Session, ToCome
@@ -65,7 +66,8 @@ class MeritoApp(App[int]):
     `events` is a live run's stream (already recorded, if it is to be kept) and `control` its hand;
     `library` and `archive` are the store's memories and runs. `open_run` puts all of these together
     after the first paint instead; `to_come` waits for what is not there yet. Read-only means that the
-    console holds neither a control nor a library that takes decisions. `stored` says that the events
+    console holds neither a control nor a library that takes decisions; `recording` that it is so
+    because it plays what is over. `stored` says that the events
     are of the past: what happened then is shown, not announced. `notice` stays on the screen:
     something to know about the store. `preferences` are the keys, the theme, and what is kept until
     the next start; `theme` alone stands for preferences that are nobody's.
@@ -88,6 +90,7 @@ class MeritoApp(App[int]):
         library: Library | None = None,
         archive: Archive | None = None,
         read_only: bool = False,
+        recording: bool = False,
         theme: str = DEFAULT_THEME,
         preferences: Preferences | None = None,
         room: str = "run",
@@ -106,6 +109,7 @@ class MeritoApp(App[int]):
         self.built: dict[str, RoomScreen] = {}
         """The rooms that were visited."""
         self.read_only = read_only
+        self._recording = recording
         self.library = self._permitted(library)
         self.archive = archive
         self.notice = notice
@@ -223,7 +227,14 @@ class MeritoApp(App[int]):
         self.changed()
 
     def _permitted(self, library: Library | None) -> Library | None:
-        return ReadOnly(library) if self.read_only and library is not None else library
+        if not self.read_only or library is None:
+            return library
+        return ReadOnly(library, lambda: self.restraint)
+
+    @property
+    def restraint(self) -> Restraint:
+        """Why nothing is changed here, where the console is read-only."""
+        return RECORDING if self._recording else SERVED if self.is_web else BY_FLAG
 
     async def on_unmount(self) -> None:
         """Whatever ended the console, the run is let go."""

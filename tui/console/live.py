@@ -143,6 +143,7 @@ def replay_in_console(take: Take, speed: float | None, *, notice: str = "") -> i
     """Open the console on the replay of a run, playing; on its store where it lies in one. `notice`
     stays on the screen."""
     from stores.permission import only_reading
+    from stores.specs import specs_path
     from tui.console.recorded import TakeArchive
     from tui.console.stored import StoreArchive
     from tui.console.stored_library import StoreLibrary
@@ -158,8 +159,11 @@ def replay_in_console(take: Take, speed: float | None, *, notice: str = "") -> i
             replay_speed=speed or 5,
             preferences=load_preferences(),
             read_only=True,
+            recording=True,
             notice=notice or _REDACTED * take.redacted,
         )
+        if take.store is not None and specs_path(take.store.path).exists():
+            app.selections = KeptSelections(take.store.path)
         run_console(app, marks=True)
     return DONE
 

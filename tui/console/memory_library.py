@@ -15,6 +15,7 @@ from core.memory.entry import MemoryEntry, ReviewDecision
 if TYPE_CHECKING:
     from stores.entry_rows import EntryRow, EntryUse
     from stores.library import Decided
+    from tui.console.restraint import Restraint
 
 Told = Callable[[str], None]
 """Hears how far a long piece of work is, in words."""
@@ -92,7 +93,9 @@ class ReadOnly:
 
     read_only = True
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, restraint: Callable[[], Restraint]) -> None:
+        """`restraint` says why nobody may, when somebody tries."""
+        self._restraint = restraint
         self.entries = library.entries
         self.moved = library.moved
         self.page = library.page
@@ -105,12 +108,12 @@ class ReadOnly:
 
     async def decide(self, decisions: Sequence[ReviewDecision], seen: Mapping[str, int]) -> Decided:
         """Always refuses."""
-        _refuse(f"{len(decisions)} decisions were not recorded")
+        self._refuse(f"{len(decisions)} decisions were not recorded")
 
     async def take_in(self, paths: Sequence[Path]) -> str:
         """Always refuses."""
-        _refuse("Nothing was imported")
+        self._refuse("Nothing was imported")
 
-
-def _refuse(what: str) -> NoReturn:
-    raise MeritoError(f"{what}: this console is read-only.", "Start it without --read-only to review.")
+    def _refuse(self, what: str) -> NoReturn:
+        why = self._restraint()
+        raise MeritoError(f"{what}. {why.what}.", why.instead)

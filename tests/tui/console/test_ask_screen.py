@@ -263,6 +263,7 @@ async def test_where_nothing_can_be_asked_the_room_says_what_to_do() -> None:
     for app, words in (
         (MeritoApp(room="ask"), "merito console --root FOLDER"),
         (MeritoApp(room="ask", read_only=True), "This console is read-only: it asks nothing."),
+        (MeritoApp(room="ask", read_only=True, recording=True), "merito ask shop.sqlite"),
     ):
         async with app.run_test(size=(120, 40)) as pilot:
             await settled(pilot)

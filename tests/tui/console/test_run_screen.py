@@ -202,9 +202,7 @@ async def test_read_only_has_no_hand_on_the_run() -> None:
         assert app.session.control is None, "below the interface: there is nothing to steer with"
         for key in ("space", "s", "X", "x", "r", "w"):
             await pilot.press(key)
-        assert set(notices(app)) == {
-            "This console is read-only: it watches the run and cannot steer it."
-        }
+        assert set(notices(app)) == {"This console is read-only: it shows the run and cannot steer it."}
         assert not app.staged.control.paused
         assert "read-only" in on_screen(app)
 

@@ -163,7 +163,8 @@ class AskScreen(Judging, AttemptScreen):
 
     def _no_database(self) -> str:
         if self.console_app.read_only:
-            return "This console is read-only: it asks nothing. Start it without --read-only."
+            why = self.console_app.restraint
+            return why.refuses("it asks nothing") + (why.ask or f" {why.instead}")
         return (
             "Nothing can be asked here.\n\nFrom the shell:\n  merito console --root FOLDER\n"
             '  merito ask shop.sqlite "Which customers never ordered?"\n  merito demo'

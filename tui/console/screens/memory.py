@@ -248,7 +248,7 @@ class MemoryScreen(MemoryFiles):
         if self.library is None:
             self.tell("No store is open, so there are no memories to decide about.")
         elif self.library.read_only:
-            self.tell("This console is read-only: decisions are not possible.")
+            self.tell(self.console_app.restraint.refuses("decisions are not possible"))
         else:
             return False
         return True

@@ -172,7 +172,7 @@ class RunScreen(Judging, WatchScreen):
         if self.session.steerable:
             return self.session.control
         if self.console_app.read_only:
-            self.tell("This console is read-only: it watches the run and cannot steer it.")
+            self.tell(self.console_app.restraint.refuses("it shows the run and cannot steer it"))
         elif self.session.control is not None and self.session.control.stopped and self.session.live:
             self.tell("The run is stopping.")
         else:

@@ -159,6 +159,9 @@ class SelectionScreen(RoomScreen):
     def _no_rows(self) -> str:
         if self._kept:
             return no_match(self.listing, "question")
+        if self.console_app.selections is None:
+            words = "A recording holds no choices. Make some, then open: merito console"
+            return "\n".join((words, *NEWCOMER))
         nothing = "Nothing has been chosen from a pool yet."
         return "\n".join((f"{nothing} {self.key('selection.reload')} looks again.", *NEWCOMER))
 
