@@ -48,6 +48,13 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_an_id_of_ehrsql_is_taken_where_it_is_there(root: Path) -> None:
+    records = [{**SPIDER_RECORD, "id": "6f3a"}, {**SPIDER_RECORD, "id": 7, "question_id": 8}]
+    _write(root / "valid.json", records)
+    found = load(root / "valid.json")
+    assert (found.protocol, found.golds) == ("spider", {"6f3a": "SELECT 1", "8": "SELECT 1"})
+
+
 def test_spider_by_its_folder(root: Path) -> None:
     records = [SPIDER_RECORD, {**SPIDER_RECORD, "evidence": "a hint", "question_id": "own"}]
     _write(root / "dev.json", records)
