@@ -106,16 +106,21 @@ def written(node: exp.Expr) -> str:
 
 def tokens(sql: str) -> Iterator[str]:
     """The folded tokens of any text at all, comments and spacing left out. Never raises."""
+    return (token for token, _, _ in spans(sql))
+
+
+def spans(sql: str) -> Iterator[tuple[str, int, int]]:
+    """As `tokens`, each with where it begins and ends in the text."""
     for match in _TOKEN.finditer(sql):
         kind, text = match.lastgroup, match.group()
         if kind == "space":
             continue
+        token = _SAME_OPERATOR.get(text, text)
         if kind in _FOLDED:
-            yield fold(text)
+            token = fold(text)
         elif kind == "bracket":
-            yield _ticked(fold(text[1:-1]))
-        else:
-            yield _SAME_OPERATOR.get(text, text)
+            token = _ticked(fold(text[1:-1]))
+        yield token, match.start(), match.end()
 
 
 def fold(name: str) -> str:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from core.database.schema import Schema, Table, quoted
+from core.database.schema import Table
+from core.repair.bare_names import bare_names
 from core.repair.hints.failed import Fact, Failed
 from core.repair.hints.joins import Maker, path_fact
 from core.repair.hints.naming import (
@@ -18,7 +19,7 @@ from core.repair.hints.naming import (
     nearest_first,
     shown,
 )
-from core.sql import fold, tokens
+from core.sql import fold
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -29,7 +30,6 @@ _UNKNOWN_INSERT = re.compile(r"table (?P<table>.+) has no column named (?P<colum
 _UNKNOWN_USING = re.compile(r"cannot join using column (?P<column>.+) - column not present", re.S)
 _UNKNOWN_TABLE = re.compile(r"no such table: (?:main\.)?(?P<name>.+)", re.S)
 _AMBIGUOUS = re.compile(r"ambiguous column name: (?P<name>.+)", re.S)
-_SYNTAX = re.compile(r"near \"(?P<word>.*)\": syntax error|unrecognized token|incomplete input", re.S)
 
 
 def unknown_column(failed: Failed) -> Iterator[Fact]:
@@ -251,23 +251,9 @@ def _compared_with_column(failed: Failed, column: exp.Column) -> bool:
 
 def odd_name(failed: Failed) -> Iterator[Fact]:
     """Names that need quotes and stand in the query without them."""
-    near = _SYNTAX.search(failed.message)
-    if not near and not _UNKNOWN_COLUMN.search(failed.message):
-        return
-    stumbled = fold(near["word"] or "") if near else ""
-    bare = " ".join(token for token in tokens(failed.sql) if token[0] not in "'\"`")
-    for name in _odd_names(failed.schema, stumbled):
-        words = " ".join(token.strip("`") for token in tokens(name))
-        # A reserved word is mostly used as what it is: only where the parser stumbled is it a name.
-        if words == stumbled or (" " in words and f" {words} " in f" {bare} "):
-            yield "odd-name", f"The name {shown(name)} must stand in back-quotes."
-
-
-def _odd_names(schema: Schema, stumbled: str) -> Iterator[str]:
-    for table in schema.tables:
-        for name in (table.name, *(column.name for column in table.columns)):
-            if (not name.isidentifier() or fold(name) == stumbled) and quoted(name) != name:
-                yield name
+    bare = bare_names(failed.sql, failed.message, failed.schema)
+    for name in dict.fromkeys(each.name for each in bare):
+        yield "odd-name", f"The name {shown(name)} must stand in back-quotes."
 
 
 NAME_MAKERS: tuple[Maker, ...] = (

@@ -7,6 +7,8 @@ import msgspec
 from core.database.rows import Execution, Outcome
 from core.database.schema import Schema
 from core.errors import MeritoError
+from core.repair.bare_names import bare_names, with_quotes
+from core.repair.hints.naming import shown
 from core.repair.hints.values import Lookup
 from core.repair.mends.columns import mend_names
 from core.repair.mends.conditions import mend_conditions
@@ -47,10 +49,12 @@ async def mends_of(sql: str, execution: Execution, schema: Schema, look_up: Look
 async def _find(
     found: dict[str, Mend], sql: str, execution: Execution, schema: Schema, look_up: Lookup
 ) -> None:
-    tree = parsed(sql)
+    bare = bare_names(sql, execution.error, schema)
+    tree = parsed(with_quotes(sql, bare))
     if tree is None:
         return
-    told = mend_conditions(tree, schema)
+    told = [f"{shown(name)} needs its quotes" for name in dict.fromkeys(each.name for each in bare)]
+    told += mend_conditions(tree, schema)
     told += mend_names(tree, schema)
     told += await mend_values(tree, schema, look_up)
     turned = tree.copy()
