@@ -3,7 +3,8 @@ are paired, question by question."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import msgspec
@@ -88,6 +89,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     difference: Interval | None
     unserved: Interval | None
     """Without the questions whose gold occurred earlier in the stream of either."""
+    apart: int
+    """Outcomes of which one alone is right, in all orders."""
     test: McNemar
     """On the common order with the most such questions, the first of them, alone: orders of one
     question are not independent."""
@@ -161,6 +164,19 @@ def settings_apart(one: Arm, other: Arm) -> int:
     return sum(value(first) != value(second) for name, value in DISTINGUISHING if name != "run")
 
 
+def repeats(arms: Sequence[Arm]) -> Iterator[tuple[Arm, Arm]]:
+    """The pairs of arms that are the same but for the seed, or in everything: what they differ in is
+    chance."""
+    for first, second in combinations(arms, 2):
+        if _but_for_seed(first.runs[0]) == _but_for_seed(second.runs[0]):
+            yield first, second
+
+
+def _but_for_seed(run: RunMetrics) -> bytes:
+    same = msgspec.structs.replace(run.settings, seed=0)
+    return _identity(msgspec.structs.replace(run, settings=same))
+
+
 def labels_of(firsts: Sequence[RunMetrics], what: str | None = None) -> list[str]:
     """The shortest labels that tell runs apart, each of an arm of its own. They begin with the
     strategy, or all with `what`."""
@@ -207,6 +223,7 @@ def compared_over(
         second=second,
         orders=len(orders),
         difference=clustered_difference(everything),
+        apart=sum(a != b for pairs in everything.values() for a, b in pairs),
         unserved=None if None in (first.served, second.served) else clustered_difference(unserved),
         test=mcnemar(max((rights for _, _, rights in orders), key=len).values()),
     )

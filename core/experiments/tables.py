@@ -7,7 +7,7 @@ from itertools import combinations
 
 from core.experiments import paper
 from core.experiments.along import stream_table, tradeoff_table
-from core.experiments.arms import Arm, Comparison, compared, settings_apart
+from core.experiments.arms import Arm, Comparison, compared, repeats, settings_apart
 from core.experiments.classifying import classifier_table, failures_table, repaired_table
 from core.experiments.listings import left_out
 from core.experiments.table import (
@@ -53,6 +53,7 @@ def tables_of(
         _accuracy(arms, benchmarks),
         _differences(arms, benchmarks),
         _ablations(arms, benchmarks),
+        _noise(arms),
         stream_table(arms),
         _repairs(arms, benchmarks),
         tradeoff_table(arms),
@@ -185,6 +186,36 @@ def _ablations(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:
         rows=tuple(rows),
         note=NOTE,
     )
+
+
+def _noise(arms: Sequence[Arm]) -> Table:
+    found = [compared(first, second) for first, second in repeats(arms)]
+    return Table(
+        name="noise",
+        title="Noise floor: strategies against themselves",
+        columns=(
+            "first", "second", "questions", "orders", "one alone right", "disagree %", "first - second",
+        ),
+        rows=tuple(
+            (
+                words(each.first.label),
+                words(each.second.label),
+                count(each.difference.clusters),
+                count(each.orders),
+                Cell(
+                    f"{each.apart:,} of {each.difference.outcomes:,}",
+                    (("", each.apart), ("of", each.difference.outcomes)),
+                ),
+                published(100 * each.apart / each.difference.outcomes, 1),
+                interval(each.difference),
+            )
+            for each in found
+            if each and each.difference
+        ),
+        note="The same strategy again, with another seed or at another time: a difference between two"
+        " strategies that is no larger may be chance. Within an experiment first predictions are"
+        " shared, so there it is the noise of the repairs.",
+    )  # fmt: skip
 
 
 def _repairs(arms: Sequence[Arm], benchmarks: Benchmarks) -> Table:

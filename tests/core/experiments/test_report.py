@@ -89,6 +89,24 @@ def test_a_repeated_run_is_an_arm_of_its_own() -> None:
     assert (found.test.first_only, found.test.second_only) == (4, 0)
 
 
+def test_the_noise_floor_is_how_often_a_strategy_disagrees_with_itself() -> None:
+    """Of ten judged questions, four are repaired with one seed and not with the other."""
+    runs = [
+        *(ran("merit", STRONG, order) for order in (0, 1)),
+        *(ran("merit", WEAK, order, seed=1) for order in (0, 1)),
+        ran("iterative", WEAK),
+    ]
+    (row,) = table(report_of(runs, title="t"), "noise").records()
+    assert (row["first"], row["second"]) == ("merit, seed 0", "merit, seed 1")
+    assert (row["questions"], row["orders"]) == (10, 2)
+    assert (row["one alone right"], row["one alone right of"], row["disagree %"]) == (8, 20, 40.0)
+    assert row["first - second"] == pytest.approx(40.0)
+
+
+def test_strategies_that_ran_once_have_no_noise_floor() -> None:
+    assert "noise" not in {each.name for each in report_of(study(), title="t").tables}
+
+
 def test_a_difference_pairs_questions_over_the_common_orders() -> None:
     weak, strong = arms_of([*study()[:2], ran("merit", STRONG, 1)], GOLDS)
     found = compared(strong, weak)
