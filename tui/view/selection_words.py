@@ -52,7 +52,10 @@ def why(candidates: Candidates, selection: Selection) -> str:
         )
         return f"{tie_words(selection)}, and scores of their own broke the tie: {scores}"
     if selection.mean_ranks:
-        return f"its mean rank is the best, {selection.mean_ranks[choice]:.2f}; {tie_words(selection)}"
+        sure = tie_words(selection)
+        if not sure:
+            return "it was ranked first, once: one run tells no probability"
+        return f"its mean rank is the best, {selection.mean_ranks[choice]:.2f}; {sure}"
     return _PLAIN.get(selection.method, "of what it was compared with")
 
 
@@ -67,8 +70,9 @@ _PLAIN = {
 
 
 def tie_words(selection: Selection) -> str:
-    """P of the first over its rival, and whether that is a tie."""
-    if selection.confidence is None or selection.rival is None:
+    """P of the first over its rival, and whether that is a tie; empty where one run, or none, leaves
+    nothing to say."""
+    if selection.confidence is None or selection.rival is None or len(selection.runs) < 2:
         return ""
     tie = f"a tie of {len(selection.tied)} groups" if selection.tied else "no tie"
     return f"P over {name_of(selection.rival)} is {selection.confidence:.3f}, {tie}"

@@ -135,7 +135,7 @@ def _heat_row(
 
 
 def _sure(selection: Selection, width: int) -> list[Line]:
-    if selection.confidence is None or selection.rival is None:
+    if selection.confidence is None or not tie_words(selection):
         return []
     share = selection.confidence
     style = WARN if selection.tied else GOOD
