@@ -33,7 +33,9 @@ class MethodFigures(msgspec.Struct, frozen=True, kw_only=True):
     mended: float
     """Answers that did not say what they were asked for."""
     consistency: float | None
+    """Of all questions that the method applies to: where it failed it was not consistent."""
     consistent_and_correct: float | None
+    """Of those among them that could be judged."""
 
 
 class RepeatedFigures(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,7 +27,8 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     candidates: Candidates
     selection: Selection
     consistent: bool | None = None
-    """Whether another presentation led to the same text; None where nobody asked."""
+    """Whether another presentation led to the same text, which it did not where the method failed;
+    None where nobody asked, or where the method does not apply."""
 
     @property
     def sql(self) -> str | None:
@@ -112,12 +113,15 @@ class Panel:
             for which in self.presentations
         ]
         texts = [None if s.choice is None else candidates.executed[s.choice].key for s in found]
-        asked = len(texts) > 1 and all(texts)
         return Chosen(
             pooled=pooled,
             candidates=candidates,
             selection=found[0],
-            consistent=len(set(texts)) == 1 if asked else None,
+            consistent=(
+                None not in texts and len(set(texts)) == 1
+                if len(texts) > 1 and _applies(method, candidates)
+                else None
+            ),
         )
 
     async def _select(
@@ -146,6 +150,12 @@ class Panel:
             terms=self.terms,
         )
         return found.renamed(order)
+
+
+def _applies(method: Method, candidates: Candidates) -> bool:
+    """Whether there is something for a method to choose from."""
+    there = candidates.greedy is not None or method.compares != "nothing"
+    return bool(candidates.groups) and there
 
 
 def _presentation(
