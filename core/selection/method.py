@@ -32,6 +32,11 @@ class Method(msgspec.Struct, frozen=True, kw_only=True):
     studied: bool = True
     """Whether a study compares it without being told to."""
 
+    def calls_alone(self, count: int) -> int:
+        """Calls that the method's paper makes where all of so many candidates agree."""
+        scores = self.compares == "scores" or (self.compares == "pairs" and self.breaks_ties)
+        return count if scores else int(self.compares == "choice")
+
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -122,6 +127,8 @@ METHODS: dict[str, Method] = {
         ),
     )
 }
+"""By name. Where all candidates agree no method asks anybody: there is nothing to choose. The papers
+of `pointwise`, `r3` and `mcs` score or ask all the same; calls that they make then count as saved."""
 
 
 def method_named(name: str) -> Method:

@@ -61,7 +61,7 @@ async def select(
         return Selection(method=method.name, choice=None, remark=NO_CANDIDATES)
     if len(candidates.groups) == 1 or method.compares == "groups":
         choice = candidates.face(candidates.groups[0])
-        spent = Spent(saved=_ALONE[method.compares](method, len(candidates.executed)))
+        spent = Spent(saved=method.calls_alone(len(candidates.executed)))
         return Selection(method=method.name, choice=choice, spent=spent)
     assert caller is not None, "a method that asks has a selector"
     tab = Tab(repeats=not terms.early_stop)
@@ -95,15 +95,6 @@ _MOST_SHOWN: dict[str, Callable[[Terms, int], int]] = {
     "scores": lambda _terms, _count: 1,
 }
 """Candidates in a method's largest prompt."""
-
-_ALONE: dict[str, Callable[[Method, int], int]] = {
-    "groups": lambda _method, _count: 0,
-    "list": lambda _method, _count: 0,
-    "choice": lambda _method, _count: 1,
-    "pairs": lambda method, count: count if method.breaks_ties else 0,
-    "scores": lambda _method, count: count,
-}
-"""Calls that the method's paper makes where all candidates agree."""
 
 
 @dataclass

@@ -47,10 +47,11 @@ def summarise(
     ceiling = _with_deviation(oracle(by_method[0]), ".2f", 100, " %")
     console.print(
         f"{_counted(figures[0])}, equal by {protocol}'s rule; oracle over the pool: {ceiling}, the "
-        "ceiling. Costs are per question, each method's as if it were the only one; "
-        "answers that methods share were asked for once.",
+        "ceiling.",
         soft_wrap=True,
     )
+    for note in _notes(figures):
+        console.print(note, soft_wrap=True)
     for each in unfinished:
         console.print(_left(each, alone=len(unfinished) == 1), soft_wrap=True)
     for found in differences(by_method, head, seed):
@@ -96,6 +97,33 @@ def summary_objects(
         print_json({"table": "differences", **msgspec.to_builtins(found)})
     for figures in _swept({permutations: by_method, **sweep}) if sweep else ():
         print_json({"table": "permutations", **msgspec.to_builtins(figures)})
+
+
+_COSTS = (
+    "Costs are per question. Calls and tokens sent are each method's as if it were the only one: "
+    "tokens sent are the cost to compare by. Evaluated tokens and seconds are not so: methods ran one "
+    "after another on prompts that begin alike, so the engine's cache served those that came later."
+)
+_SAVED = (
+    "Where all candidates agree nobody is asked. The papers of {} ask then, too: such calls are among "
+    "those saved."
+)
+_CONSISTENT = "Consistent: of the questions that have candidates; where a method failed it was not."
+
+
+def _notes(figures: Sequence[RepeatedFigures]) -> list[str]:
+    """What the table's columns mean, as far as it has something in them."""
+    from core.selection.method import METHODS
+
+    asked = any(each.calls and each.calls.mean for each in figures)
+    asking = [each.method for each in figures if METHODS[each.method].calls_alone(1)]
+    consistent = any(each.consistency for each in figures)
+    notes = {
+        _COSTS: asked,
+        _SAVED.format(", ".join(asking)): bool(asking),
+        _CONSISTENT: consistent,
+    }
+    return [note for note, holds in notes.items() if holds]
 
 
 def differences(by_method: Sequence[Repeats], head: str, seed: int) -> list[Difference]:

@@ -52,6 +52,17 @@ def test_every_method_is_told_with_its_cost_and_its_difference(stage: Stage) -> 
     assert rows(stage, "pool")[0]["oracle"] == 1.0
 
 
+def test_what_costs_compare_by_and_what_is_not_asked_is_said(stage: Stage) -> None:
+    assert bench(stage, "--methods", "majority,pointwise,mcs,map-sql") == 0
+    assert "tokens sent are the cost to compare by" in stage.out
+    assert "The papers of pointwise, mcs ask then, too" in stage.out
+    assert "where a method failed it was not" in stage.out
+    assert bench(stage, "--methods", "majority", "--no-consistency") == 0
+    assert "Costs" not in stage.out
+    assert "papers" not in stage.out
+    assert "failed" not in stage.out
+
+
 def test_commas_name_no_method(stage: Stage) -> None:
     assert bench(stage, "--methods", ",") == 2
     assert "Name at least one method" in stage.err
