@@ -45,13 +45,14 @@ def read_training(
     """Read a file of training pairs. With `limit` so many are drawn by `seed`.
 
     Schemas come from every `*tables.json` beside the file, else from the databases under `root`
-    (default: the file's folder). Raises MeritoError where the file, or every pair, is of no use.
+    (default: the file's folder). A record that is broken, or of which something is missing, is a
+    problem and left out. Raises MeritoError where the file, or every pair, is of no use.
     """
     described = _described(path.parent)
     folder = DatabaseFolder(root) if root is not None else None
     if folder is None and not described:
         folder = DatabaseFolder(path.parent)
-    pairs, problems = _pairs(read_records(path))
+    pairs, problems = _pairs(read_records(path, broken_too=True))
     if limit is not None and limit < len(pairs):
         pairs = random.Random(seed).sample(pairs, limit)
     # Pairs of one database after one another: their prompts begin alike.
@@ -77,6 +78,9 @@ def _pairs(records: list[Record]) -> tuple[list[TrainingPair], list[str]]:
     pairs: dict[str, TrainingPair] = {}
     problems = []
     for record in records:
+        if record.trouble:
+            problems.append(record.trouble)
+            continue
         try:
             database = record.text(("db_id", "database"), required=True)
             question = record.text(("question",), required=True)

@@ -234,17 +234,13 @@ async def _nearest(opened: Specs, question: Question) -> list[SpecificationMemor
 @options.store
 def export(file: Path, store: Path | None) -> None:
     """Write every memory to FILE, one JSON object a line."""
-    from core.errors import MeritoError
+    from core.whole_file import whole_file
     from stores.specs import export_lines
 
     with open_specs(store) as opened:
         memories = opened.memories()
-    draft = file.with_name(f"{file.name}.partial")
-    try:
-        draft.write_bytes(b"".join(export_lines(memories)))
-        draft.replace(file)
-    except OSError as wrong:
-        raise MeritoError(f"{file} cannot be written: {wrong.strerror}.", "Check the path.") from None
+    with whole_file(file) as written:
+        written.writelines(export_lines(memories))
     click.echo(f"{counted(len(memories), 'memory', 'memories')} in {_one_line(str(file))}")
 
 

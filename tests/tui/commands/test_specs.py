@@ -117,6 +117,31 @@ def test_before_anything_was_built_the_way_there_is_shown(stage: Stage) -> None:
     assert "merito specs build" in stage.err
 
 
+def test_an_export_is_a_whole_file_or_none(stage: Stage, train: Path, tmp_path: Path) -> None:
+    stage("specs", "build", train)
+    assert stage("specs", "export", tmp_path / "none" / "bank.jsonl") == 1
+    assert "bank.jsonl cannot be written" in stage.err
+    target = tmp_path / "real.jsonl"
+    target.touch(mode=0o640)
+    (tmp_path / "link.jsonl").symlink_to(target)
+    assert stage("specs", "export", tmp_path / "link.jsonl") == 0
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert len(target.read_text().splitlines()) == 3
+
+
+def test_a_broken_line_is_left_out_as_a_record_without_a_field_is(stage: Stage, train: Path) -> None:
+    pairs = json.loads(train.read_text())
+    lines = [json.dumps(pair) for pair in pairs]
+    lines[1:1] = ['{"db_id": "shop", "question":', '{"db_id": "shop", "question": "Q"}', "[1]"]
+    broken = train.with_name("broken.jsonl")
+    broken.write_text("\n".join(lines))
+    assert stage("specs", "build", broken) == 1
+    assert "3 memories made" in stage.out
+    for number, said in ((2, "broken JSON"), (3, "'query' is missing"), (4, "an object with fields")):
+        assert f"record {number}: " in stage.err
+        assert said in stage.err
+
+
 def test_pairs_without_a_schema_are_named_and_the_rest_done(stage: Stage, train: Path) -> None:
     pairs = [*json.loads(train.read_text()), {"db_id": "gone", "question": "Q", "query": "SELECT 1"}]
     train.write_text(json.dumps(pairs))
