@@ -39,10 +39,13 @@ def bare_names(sql: str, message: str, schema: Schema) -> list[BareName]:
     found: list[BareName] = []
     for name in _odd_names(schema, fold(stumbled["word"] or "")):
         own = [token.strip("`") for token in tokens(name)]
+        after = -1
         for at in range(len(words) - len(own) + 1):
             here = words[at : at + len(own)]
-            if [word for word, _, _ in here] == own and _names_something(words, at, len(own)):
+            # Of SELECT from FROM the first is the name; nothing ends with two.
+            if [word for word, _, _ in here] == own and at != after and _is_name(words, at, len(own)):
                 found.append(BareName(name, here[0][1], here[-1][2]))
+                after = at + len(own)
     return list(_apart(found))
 
 
@@ -65,7 +68,7 @@ def _odd_names(schema: Schema, stumbled: str) -> list[str]:
     return sorted(names, key=lambda name: -len(list(tokens(name))))
 
 
-def _names_something(words: list[tuple[str, int, int]], at: int, count: int) -> bool:
+def _is_name(words: list[tuple[str, int, int]], at: int, count: int) -> bool:
     if count > 1:
         return True
     before = words[at - 1][0] if at else ""

@@ -3,7 +3,7 @@ mixture of two programs."""
 
 from __future__ import annotations
 
-LOOP = 2
+LOOP = 3
 """Raise it with every change that lets the same question, prompts, model and seed end otherwise: in
 `mends`, `hints`, the extraction of SQL from answers, the classifier, or the loop itself.
 

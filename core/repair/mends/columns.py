@@ -86,6 +86,13 @@ def _moved(scope: Joining, column: exp.Column) -> Iterator[str]:
     equal, selected = _set_equal(column), _selected_beside(scope, column)
     holders = [each for each in scope.holders(column.name) if (each, fold(column.name)) != equal]
     fresh = [each for each in holders if (each, fold(column.name)) not in selected]
+    tied = next((each for each in _tied(scope, column) if each != equal), None) if not fresh else None
+    if tied is not None:
+        table = scope.sources[tied[0]]
+        assert table is not None, "only tables hold columns"
+        move(column, *tied)
+        yield f"{was} is {shown(table.name, tied[1])}"
+        return
     owners = _owners(scope, column) if not fresh else []
     reached = (called for owner in owners if (called := scope.reach(owner)) and called not in holders)
     place = next((each for each in (*fresh, next(reached, ""), *holders) if each), None)
@@ -105,6 +112,22 @@ def _moved(scope: Joining, column: exp.Column) -> Iterator[str]:
             move(column, own[table.name], name)
             yield f"{was} is {shown(table.name, name)}"
             return
+
+
+def _tied(scope: Joining, column: exp.Column) -> Iterator[tuple[str, str]]:
+    """What a key ties to the name that was asked for: delivery.order_number refers to order.number, so
+    a row of order has its order_number there."""
+    asked = fold(column.table)
+    for called, table in scope.sources.items():
+        if table is None or (asked in scope.sources and asked != called):
+            continue
+        own = fold(table.name)
+        for key in scope.schema.foreign_keys:
+            for here, there in zip(map(fold, key.columns), map(fold, key.to_columns), strict=False):
+                if (fold(key.to_table), here) == (own, fold(column.name)):
+                    yield called, there
+                elif (fold(key.table), there) == (own, fold(column.name)):
+                    yield called, here
 
 
 def _selected_beside(scope: Joining, column: exp.Column) -> set[tuple[str, str]]:
