@@ -14,7 +14,18 @@ from core.errors import MeritoError
 from core.run.control import Judgement
 from core.run.events import AnyEvent, JudgementAwaited, SqlExecuted
 from core.sql import normalised
-from tui.view.judging import ASKED, KINDS, REMARK, UNCHANGED, kind_of
+from tui.view.judging import (
+    ALL_THE_SAME,
+    AS_IT_IS,
+    ASKED,
+    BY_LUCK,
+    EDIT_ON,
+    KINDS,
+    REMARK,
+    UNCHANGED,
+    agreement,
+    kind_of,
+)
 from tui.view.legible import cell_text, one_line
 from tui.view.wrapping import say
 
@@ -31,15 +42,15 @@ async def judging(
     """Pass the events on, and ask the person wherever one waits for a judgement."""
     asking: set[asyncio.Task[None]] = set()
     one_at_a_time = asyncio.Lock()
-    written: dict[int, str] = {}
+    written: dict[int, SqlExecuted] = {}
     try:
         async for event in events:
             yield event
             match event:
                 case SqlExecuted():
-                    written[event.position] = event.sql
+                    written[event.position] = event
                 case JudgementAwaited():
-                    asked = Asked(session, event, written.get(event.position, ""), who)
+                    asked = Asked(session, event, written.get(event.position), who)
                     task = asyncio.create_task(asked.put(one_at_a_time))
                     asking.add(task)
                     task.add_done_callback(asking.discard)
@@ -53,8 +64,13 @@ async def judging(
 class Asked:
     """One answer that waits for a person's word."""
 
-    def __init__(self, session: Session, event: JudgementAwaited, sql: str, who: str) -> None:
-        self._session, self._event, self._sql, self._who = session, event, sql, who
+    def __init__(
+        self, session: Session, event: JudgementAwaited, answer: SqlExecuted | None, who: str
+    ) -> None:
+        """`answer` is what ran and is asked about."""
+        self._session, self._event, self._who = session, event, who
+        self._sql = "" if answer is None else answer.sql
+        self._result = None if answer is None else answer.result
         self._database = session.questions[event.position].database
         self._many = len(session.questions) > 1
 
@@ -102,10 +118,23 @@ class Asked:
             click.echo(f"    {line}")
         if result.error:
             return None
+        if same := agreement(self._result, result):
+            return await self._which(same, sql)
         sure = await typed("  Is that the right answer? [y] yes, [n] no: ")
         if sure.casefold() not in ("y", "yes"):
             return None
         return Judgement(corrected_sql=sql, who=self._who)
+
+    async def _which(self, same: str, sql: str) -> Judgement | None:
+        """The correction gives the answer's own rows: what does the person mean by it?"""
+        ways = (AS_IT_IS, ALL_THE_SAME, EDIT_ON)
+        choices = ", ".join(f"[{way.key}] {way.label}" for way in ways)
+        said = (await typed(f"  {same} {choices}: ")).strip().casefold()
+        if said == AS_IT_IS.key:
+            return Judgement(right=True, who=self._who)
+        if said == ALL_THE_SAME.key:
+            return Judgement(corrected_sql=sql, who=self._who, remark=BY_LUCK)
+        return None
 
 
 _WORDS: dict[str, Callable[[Asked], Awaitable[Judgement | None]]] = {

@@ -28,7 +28,7 @@ from tui.console.screens.run import RunScreen
 from tui.console.widgets import judgebar
 from tui.console.widgets.editor import SqlEditor
 from tui.console.widgets.judgebar import JudgeBar
-from tui.view.judging import ASKED
+from tui.view.judging import ASKED, BY_LUCK
 
 
 @pytest.fixture(autouse=True)
@@ -139,6 +139,57 @@ async def test_right_wrong_skip_and_correction_reach_their_questions(tmp_path: P
         assert taught is not None
         assert taught.learned is not None
         assert (taught.learned.revised_sql, taught.learned.provenance.judge) == (RIGHT, "ana")
+
+
+@pytest.mark.parametrize(
+    ("key", "outcome", "remark"),
+    [("y", EpisodeOutcome.RIGHT_AT_ONCE, ""), ("w", EpisodeOutcome.CORRECTED, BY_LUCK)],
+)
+async def test_a_correction_with_the_answers_own_rows_is_asked_about_before_it_counts(
+    key: str, outcome: EpisodeOutcome, remark: str, tmp_path: Path
+) -> None:
+    app = judged_console(tmp_path, 1)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await all_wait(app, pilot, 1)
+        screen = await editing(app, pilot)
+        screen.editor.text = "SELECT boat.crew FROM boat"
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: screen.armed)
+        await pilot.pause()
+        for words in (
+            "Both give the same rows.",
+            "y the answer is right",
+            "w wrong all the same",
+            "n edit",
+        ):
+            assert words in on_screen(app)
+        await pilot.press("n")
+        assert screen.editor.has_focus
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: screen.armed)
+        await pilot.press(key)
+        await until(pilot, lambda: app.session.view.ended)
+        assert outcomes(app) == [outcome]
+        episode = app.session.view.episode(0)
+        assert episode is not None
+        assert episode.attempts[0].remark == remark
+        assert (episode.attempts[0].correction == "SELECT boat.crew FROM boat") == bool(remark)
+
+
+async def test_a_correction_with_other_rows_has_no_second_way_to_say_yes(tmp_path: Path) -> None:
+    app = judged_console(tmp_path, 1)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await all_wait(app, pilot, 1)
+        screen = await editing(app, pilot)
+        screen.editor.text = RIGHT
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: screen.armed)
+        await pilot.press("w")
+        assert app.screen is screen
+        assert "yes, learn from it" in on_screen(app)
+        await pilot.press("y")
+        await until(pilot, lambda: app.session.view.ended)
+        assert outcomes(app) == [EpisodeOutcome.CORRECTED]
 
 
 async def test_the_editor_completes_the_schemas_names(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from time import monotonic
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -24,6 +24,7 @@ from tui.console.ink import (
     QUIET,
     WARN,
     Line,
+    Part,
     ink,
     line,
     row_count_words,
@@ -33,7 +34,7 @@ from tui.console.screens.dialogs import Confirm
 from tui.console.widgets.editor import Offer, SqlEditor
 from tui.console.widgets.judgebar import GUARD
 from tui.console.widgets.paper import Block, Paper
-from tui.view.judging import UNCHANGED
+from tui.view.judging import ALL_THE_SAME, AS_IT_IS, BY_LUCK, EDIT_ON, UNCHANGED, agreement
 from tui.view.legible import legible, one_line
 from tui.workbench import Workbench
 
@@ -41,7 +42,7 @@ _ROWS = 100
 
 
 class Verdict(Widget):
-    """What can be done next, in one line."""
+    """What can be done next, in a line or two."""
 
     def __init__(self) -> None:
         super().__init__(id="verdict")
@@ -50,16 +51,24 @@ class Verdict(Widget):
     def say(self, words: Content) -> None:
         """Show these words."""
         self._words = words
-        self.refresh()
+        self.refresh(layout=True)
 
     def render(self) -> Content:
         """The line."""
         return self._words
 
 
-class Correct(ModalScreen[str | None]):
-    """Gives the SQL that ran and was called right, or None. What was typed is never lost without a
-    question: leaving asks, and `drafts` keeps it for the next time."""
+class Corrected(NamedTuple):
+    """A person's word: SQL that is right instead. Without SQL the answer is right as it is."""
+
+    sql: str = ""
+    remark: str = ""
+
+
+class Correct(ModalScreen[Corrected | None]):
+    """Gives the SQL that ran and was called right, or None. Where its rows are the answer's own, it
+    asks which of both is meant before it takes it. What was typed is never lost without a question:
+    leaving asks, and `drafts` keeps it for the next time."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r,f5", "run", "run", show=False, priority=True),
@@ -67,6 +76,7 @@ class Correct(ModalScreen[str | None]):
         Binding("ctrl+c", "leave_or_copy", "leave", show=False, priority=True),
         Binding("y", "answer(True)", "yes", show=False),
         Binding("n", "answer(False)", "no", show=False),
+        Binding(ALL_THE_SAME.key, "insist", "wrong all the same", show=False),
     ]
 
     def __init__(
@@ -75,14 +85,17 @@ class Correct(ModalScreen[str | None]):
         question: str,
         database: str,
         sql: str,
+        result: ResultTable | None,
         workbench: Workbench,
         drafts: dict[object, str],
         key: object,
     ) -> None:
-        """`sql` is the answer to correct; `drafts` holds under `key` what was typed before."""
+        """`sql` is the answer to correct, `result` what it gave; `drafts` holds under `key` what was
+        typed before."""
         super().__init__(classes="dialog")
         self._question, self._database, self._sql = question, database, sql
         self._workbench, self._drafts, self._key = workbench, drafts, key
+        self._result = result
         self._tried: tuple[str, ResultTable] | None = None
         self._since = 0.0
         self._trying = False
@@ -172,8 +185,21 @@ class Correct(ModalScreen[str | None]):
         if not yes:
             self.editor.focus()
         elif self.armed:
-            self._drafts.pop(self._key, None)
-            self.dismiss(self.editor.text.strip())
+            self._take(Corrected() if self._agreement else Corrected(self.editor.text.strip()))
+
+    def action_insist(self) -> None:
+        """The answer's rows are right only by luck: the correction is meant."""
+        if self._agreement and self.armed:
+            self._take(Corrected(self.editor.text.strip(), BY_LUCK))
+
+    def _take(self, corrected: Corrected) -> None:
+        self._drafts.pop(self._key, None)
+        self.dismiss(corrected)
+
+    @property
+    def _agreement(self) -> str:
+        """That what was tried gives the answer's own rows; empty where it does not."""
+        return agreement(self._result, self._tried[1]) if self._tried is not None else ""
 
     def action_leave_or_copy(self) -> None:
         """Ctrl+c copies what is selected; where nothing is, it leaves."""
@@ -210,6 +236,12 @@ class Correct(ModalScreen[str | None]):
             verdict.say(ink((" running ...", QUIET)))
         elif self._tried is not None and not self._tried[1].error and not self.editor.has_focus:
             key = f"{ACCENT} bold" if self.armed else QUIET
+            if same := self._agreement:
+                parts: list[Part] = [(" ? ", f"{WARN} bold"), (same, "bold"), " Which is it?\n  "]
+                for choice in (AS_IT_IS, ALL_THE_SAME, EDIT_ON):
+                    parts += [" ", (choice.key, key), f" {choice.label} "]
+                verdict.say(ink(*parts))
+                return
             verdict.say(
                 ink((" ? ", f"{WARN} bold"), "Is that the right answer?  ",
                     ("y", key), " yes, learn from it   ", ("n", key), " edit on")

@@ -12,6 +12,7 @@ from tui.view.judging import REMARK
 
 if TYPE_CHECKING:
     from tui.console.screens.base import RoomScreen as Base
+    from tui.console.screens.correct import Corrected
 else:
     Base = object
 
@@ -68,15 +69,20 @@ class Judging(Base):
             return
         from tui.console.screens.correct import Correct
 
-        def judge(sql: str | None) -> None:
-            if sql is not None:
-                self._judge(asked, Judgement(corrected_sql=sql, who=self.console_app.who))
+        who, attempt = self.console_app.who, episode.attempts[asked[1]]
+
+        def judge(word: Corrected | None) -> None:
+            if word is not None:
+                right, sql = not word.sql, word.sql
+                judgement = Judgement(right=right, corrected_sql=sql, who=who, remark=word.remark)
+                self._judge(asked, judgement)
 
         self.app.push_screen(
             Correct(
                 question=episode.question.text,
                 database=episode.question.database,
-                sql=episode.attempts[asked[1]].sql,
+                sql=attempt.sql,
+                result=attempt.result,
                 workbench=self.session.workbench,
                 drafts=self.session.drafts,
                 key=asked,
