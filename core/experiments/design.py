@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 import msgspec
 
@@ -32,12 +33,15 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     strategy: Strategy
     order: int | None
     """Seed of the stream's order; None is the file's order."""
+    again: int = 0
+    """Which repeat of the same cell it is, from 0: each draws by another seed."""
     questions: tuple[Question, ...]
 
     @property
     def label(self) -> str:
         """Strategy and order, for people."""
-        return f"{self.strategy.name}, {order_words(self.order)}"
+        again = f", again {self.again}" if self.again else ""
+        return f"{self.strategy.name}, {order_words(self.order)}{again}"
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +60,8 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     """Gold SQL by question id; only its digest goes anywhere."""
     strategies: tuple[Strategy, ...]
     orders: tuple[int | None, ...]
+    repeats: int = 1
+    """How often each cell is run, to tell how far a strategy disagrees with itself."""
 
     @property
     def id(self) -> str:
@@ -78,25 +84,28 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
             strategy_fields=msgspec.to_builtins(cell.strategy),
             layout=self.layout or cell.strategy.layout,
             order_seed=cell.order,
+            seed=self.common.seed + cell.again,
         )
 
     def cells(self) -> tuple[Cell, ...]:
-        """Every strategy on the first order, then on the next: what is stopped half-way can compare
-        all strategies already."""
+        """Every strategy on the first order, then on the next, and the repeats after all of them: what
+        is stopped half-way can compare all strategies already."""
         return tuple(self._cells())
 
     def _cells(self) -> Iterator[Cell]:
         stream, experiment = Stream(self.questions), self.id
-        for order in self.orders:
+        for again, order in product(range(self.repeats), self.orders):
             ordered = tuple(stream.in_order(order))
             for strategy in self.strategies:
                 # A strategy whose row changed since is another strategy.
-                row = _digest(msgspec.to_builtins(strategy), 4)
+                fields = msgspec.to_builtins(strategy)
+                row = _digest([fields, again] if again else fields, 4)
                 place = "file" if order is None else str(order)
                 yield Cell(
                     run=f"{experiment}-{strategy.name}-{place}-{row}",
                     strategy=strategy,
                     order=order,
+                    again=again,
                     questions=ordered,
                 )
 

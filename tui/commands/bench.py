@@ -88,6 +88,15 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[str
     help="Seeds of the stream's orders, separated by commas; 'file' is the file's own.",
 )
 @click.option(
+    "--repeat",
+    "repeats",
+    type=click.IntRange(1, 100),
+    default=1,
+    show_default=True,
+    help="Run everything N times, each time with another seed and its repairs asked for anew: the"
+    " report then tells how far a strategy disagrees with itself.",
+)
+@click.option(
     "--limit",
     type=click.IntRange(1),
     help="Only N questions, drawn by --seed; the same in every order.",
@@ -118,6 +127,7 @@ def repair(
     dataset: str,
     strategies: tuple[str, ...],
     orders: tuple[int | None, ...],
+    repeats: int,
     jobs: int | None,
     plain: bool,
     as_json: bool,
@@ -127,7 +137,7 @@ def repair(
     layout, a file of questions, or "sample" for the sample databases that Merito brings along.
 
     Initial predictions are made once and shared. Stop it at any moment; the same command goes on,
-    and one with more strategies or orders adds to it.
+    and one with more strategies, orders or repeats adds to it.
 
     \b
     Examples:
@@ -148,4 +158,4 @@ def repair(
         limit=asked["limit"],
         **options.common({**asked, "strategy": None}),
     )
-    return bench(order, strategies, orders, jobs=jobs, plain=plain, as_json=as_json)
+    return bench(order, strategies, orders, repeats=repeats, jobs=jobs, plain=plain, as_json=as_json)

@@ -26,12 +26,14 @@ def bench(
     strategies: Sequence[str],
     orders: Sequence[int | None],
     *,
+    repeats: int,
     jobs: int | None,
     plain: bool,
     as_json: bool,
 ) -> int:
     """Run an experiment to its end and return the exit code."""
-    return asyncio.run(_benched(study(order, strategies, orders, jobs), plain, as_json))
+    studied = study(order, strategies, orders, repeats=repeats, jobs=jobs)
+    return asyncio.run(_benched(studied, plain, as_json))
 
 
 async def _benched(studied: AbstractAsyncContextManager[Study], plain: bool, as_json: bool) -> int:
@@ -84,7 +86,8 @@ def _introduce(opened: Study, as_json: bool) -> None:
     say(
         f"Experiment {experiment.id}: {counted(len(experiment.questions), 'question')},"
         f" {counted(len(experiment.strategies), 'strategy', 'strategies')},"
-        f" {counted(len(experiment.orders), 'order')};"
+        f" {counted(len(experiment.orders), 'order')}"
+        f"{f', each {experiment.repeats} times' if experiment.repeats > 1 else ''};"
         f" {done} of {counted(len(cells), 'run')} {'is' if len(cells) == 1 else 'are'} finished."
     )
 

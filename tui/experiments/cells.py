@@ -77,7 +77,8 @@ class Study:
             cell.run,
             progress,
             begun,
-            shares_repairs=True,
+            # A repeat tells how steady the answers are: none of its repairs is taken over.
+            shares_repairs=cell.again == 0,
         ) as session:
             events: Any = session.events()
             async with aclosing(events):
@@ -87,7 +88,12 @@ class Study:
 
 @asynccontextmanager
 async def study(
-    order: Order, strategies: Sequence[str], orders: Sequence[int | None], jobs: int | None = None
+    order: Order,
+    strategies: Sequence[str],
+    orders: Sequence[int | None],
+    *,
+    repeats: int = 1,
+    jobs: int | None = None,
 ) -> AsyncIterator[Study]:
     """Design an experiment and open what it needs, the cheap checks first. `order` says all but
     strategy and sequence, `jobs` how much is under way at once. Raises MeritoError."""
@@ -114,6 +120,7 @@ async def study(
             golds=dataset.golds,
             strategies=_once(rows),
             orders=tuple(dict.fromkeys(orders)),
+            repeats=repeats,
         )
         if order.selector is None:
             experiment = _as_begun(experiment, store)

@@ -56,6 +56,17 @@ def test_cells_have_the_experiments_settings_but_for_strategy_order_and_layout()
     assert {asked.settings(cell).layout for cell in asked.cells()} == {"conversation"}
 
 
+def test_repeats_are_the_same_cells_with_other_seeds_after_all_others() -> None:
+    once, twice = experiment().cells(), experiment(repeats=2).cells()
+    assert twice[:4] == once
+    assert [(each.strategy, each.order, each.questions) for each in twice[4:]] == [
+        (each.strategy, each.order, each.questions) for each in once
+    ]
+    assert len({each.run for each in twice}) == 8
+    assert [experiment().settings(cell).seed for cell in twice] == [0] * 4 + [1] * 4
+    assert [each.label for each in twice[3:5]] == ["merit, order 1", "none, order 0, again 1"]
+
+
 def test_the_same_settings_name_the_same_runs() -> None:
     assert [cell.run for cell in experiment().cells()] == [cell.run for cell in experiment().cells()]
 

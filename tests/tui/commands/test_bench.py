@@ -12,12 +12,14 @@ import re
 import shutil
 import signal
 import sqlite3
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.repair.call import draw_seed
 from core.run.events import EpisodeEnded
 from stores.specs import Specs, specs_path
 from stores.store import Store
@@ -144,6 +146,43 @@ async def test_memories_that_come_while_an_experiment_runs_change_nothing_in_it(
     with Store.open(store, mode="read") as opened:
         made = [standing.settings for standing in opened.standings()]
     assert [each.drafting.method for each in made] == ["map-sql-no-memory"] * 2  # type: ignore[union-attr]
+
+
+async def test_repeats_tell_how_far_a_strategy_disagrees_with_itself(
+    stream: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is drawn follows its seed; the most likely answer to a prompt is another when it is asked
+    for again, as an engine's may be that is not bit-stable."""
+    asked = Counter[str]()
+
+    def unsteady(messages: Any, sampling: Any) -> str:
+        if sampling.temperature:
+            return wrapped(RIGHT if sampling.seed % 2 else WRONG)
+        prompt = messages[-1].content
+        asked[prompt] += 1
+        return wrapped(RIGHT if asked[prompt] > 1 else WRONG)
+
+    more = ("--strategies", "none,iterative,resample", "--orders", "0", "--budget", 1)
+    async with served(unsteady) as (_, model):
+        await told(capsys, *words(stream, model, "s.sqlite", *more))
+        code, out, err = await told(capsys, *words(stream, model, "s.sqlite", *more, "--repeat", 2))
+        assert (code, err) == (0, "")
+        assert "1 order, each 2 times; 3 of 6 runs are finished" in out
+        again = (*more, "--repeat", 2, "--json")
+        _, out, _ = await told(capsys, *words(stream, model, "s.sqlite", *again))
+    lines = map(json.loads, out.splitlines())
+    rows = {row["first"]: row for row in lines if row.get("table") == "noise"}
+    assert [row["second"] for row in rows.values()] == [name.replace("0", "1") for name in rows]
+    seeds = [[draw_seed(seed, f"q{n}", 1) % 2 for n in range(12)] for seed in (0, 1)]
+    apart = sum(one != other for one, other in zip(*seeds, strict=True))
+    assert 0 < apart < 12
+    assert {
+        name: (row["one alone right"], row["one alone right of"]) for name, row in rows.items()
+    } == {
+        "none, seed 0": (0, 12),
+        "iterative, seed 0": (12, 12),
+        "resample, seed 0": (apart, 12),
+    }
 
 
 async def test_neither_the_sequence_of_cells_nor_what_is_under_way_at_once_changes_anything(
