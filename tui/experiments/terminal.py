@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -25,6 +25,8 @@ DIVIDER = 1
 """What the box draws between two columns: a blank."""
 LONGEST = 60
 """Characters of a line of a cell on a terminal, where longer ones are broken into several."""
+NARROWER = (LONGEST, 45, 30)
+"""The same, tried in turn before a table is turned or taken apart."""
 MOST = 300
 """Characters of a cell on a terminal."""
 
@@ -54,22 +56,35 @@ def show_tables(tables: Sequence[Table]) -> None:
     room = console.width if console.is_terminal else None
     for table in tables:
         click.echo(f"\n{one_line(table.title)}\n")
-        for piece in laid_out(table.telling, room):
+        layout = laid_out(table.telling, room)
+        for piece in layout.pieces:
             if room is None:
-                console.width = max(READABLE, _width(piece))
-            console.print(_drawn(piece, whole=room is None))
+                console.width = max(READABLE, sum(_widths(piece, None)))
+            console.print(_drawn(piece, layout.longest))
         if table.note:
             say(one_line(table.note))
 
 
-def laid_out(table: Table, width: int | None) -> list[Table]:
-    """The table, upright or turned, whichever takes fewer pieces at `width`. Without a width it stays
-    whole, and is turned where it is wide and narrower so."""
+class Layout(NamedTuple):
+    """How a table is drawn."""
+
+    pieces: list[Table]
+    longest: int | None
+    """Characters of a line of a cell; None where no cell is broken or cut."""
+
+
+def laid_out(table: Table, width: int | None) -> Layout:
+    """The table as it stands, where its texts can be broken so that it fits `width`; else upright or
+    turned, whichever takes fewer pieces. Without a width it stays whole, and is turned where it is
+    wide and narrower so."""
     if width is None:
-        wide = _width(table) > READABLE and _width(table.turned) < _width(table)
-        return [table.turned if wide else table]
-    upright, turned = (list(pieces(each, width)) for each in (table, table.turned))
-    return turned if len(turned) < len(upright) else upright
+        upright, turned = (sum(_widths(each, None)) for each in (table, table.turned))
+        return Layout([table.turned if upright > READABLE and turned < upright else table], None)
+    for longest in NARROWER:
+        if sum(_widths(table, longest)) <= width:
+            return Layout([table], longest)
+    candidates = (list(pieces(each, width)) for each in (table, table.turned))
+    return Layout(min(candidates, key=len), LONGEST)
 
 
 def pieces(table: Table, width: int) -> Iterator[Table]:
@@ -84,30 +99,37 @@ def pieces(table: Table, width: int) -> Iterator[Table]:
     yield table.only([0, *chosen])
 
 
-def _widths(table: Table, longest: int | None = None) -> list[int]:
+def _widths(table: Table, longest: int | None) -> list[int]:
     """Characters that each column takes, with lines of at most `longest` in a cell."""
     return [
-        max(len(column), *(len(row[n].text[:longest]) for row in table.rows)) + GAP + DIVIDER
+        max(_line(column, longest), *(_line(row[n].text, longest) for row in table.rows))
+        + GAP
+        + DIVIDER
         for n, column in enumerate(table.columns)
     ]
 
 
-def _width(table: Table) -> int:
-    return sum(_widths(table))
+def _line(text: str, longest: int | None) -> int:
+    """Characters of a cell's longest line: an id, or any other word, is broken by LONGEST alone."""
+    if longest is None or len(text) <= longest:
+        return len(text)
+    return max(longest, *(min(LONGEST, len(word)) for word in text.split()))
 
 
-def _drawn(table: Table, *, whole: bool) -> RichTable:
-    """The table; `whole` where no cell is broken or cut."""
+def _drawn(table: Table, longest: int | None) -> RichTable:
     from rich.box import SIMPLE
     from rich.table import Table as RichTable
     from rich.text import Text
 
     shown = RichTable(box=SIMPLE, show_edge=False, pad_edge=False, padding=(0, GAP, 0, 0))
-    room = None if whole else LONGEST
+    widths = _widths(table, longest)
     for n, column in enumerate(table.columns):
         number = all(row[n].number for row in table.rows)
+        room = None if longest is None else widths[n] - GAP - DIVIDER
         shown.add_column(Text(column), justify="right" if number else "left", max_width=room)
     for row in table.rows:
-        texts = (one_line(each.text, max(MOST, len(each.text)) if whole else MOST) for each in row)
-        shown.add_row(*map(Text, texts))
+        texts = (each.text for each in row)
+        shown.add_row(
+            *(Text(one_line(text, MOST if longest else max(MOST, len(text)))) for text in texts)
+        )
     return shown
