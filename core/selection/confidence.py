@@ -36,7 +36,8 @@ def confidence(differences: Sequence[int]) -> float:
     """P that the first beats the other, from rank(other) - rank(first) in each run.
 
     Differences that are all the same leave no doubt, or nothing but doubt: 1 above zero, 0.5 at it,
-    0 below. At least one run.
+    0 below. Of at least one run; who has no more than that has nothing to tell anybody, and only
+    `least_confidence` asks.
     """
     runs, total = len(differences), sum(differences)
     # Ranks are whole numbers, so the spread is too, and "all the same" is no matter of rounding.

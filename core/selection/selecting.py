@@ -207,25 +207,35 @@ async def _runs(asking: _Asking) -> tuple[tuple[Run, ...], Standing]:
     terms, groups = asking.terms, asking.candidates.groups
     keys = [each.key for each in asking.candidates.executed]
     wanted = terms.runs(asking.method)
+    made: list[Run | ModelTrouble] = []
     runs: list[Run] = []
 
-    async def run(number: int) -> Run:
+    async def run(number: int) -> Run | ModelTrouble:
         order = run_order(asking.method.shuffles, groups, terms.seed, asking.question, number)
-        return await slide(order, asking.rank, terms.window, terms.stride)
+        try:
+            return await slide(order, asking.rank, terms.window, terms.stride)
+        except ModelTrouble as trouble:
+            if not trouble.concerns_prompt:
+                raise
+            return trouble
 
     while True:
         # The first run alone: it fills the engine's cache with what the others begin with.
-        several, known = asking.caller.at_once if runs else 1, len(runs)
-        runs += await asking.all(run, range(known, min(known + several, wanted)))
-        for count in range(known + 1, len(runs) + 1):
-            standing = Standing([ranks_of(each.final) for each in runs[:count]], groups, keys)
+        several, known = asking.caller.at_once if made else 1, len(made)
+        made += await asking.all(run, range(known, min(known + several, wanted)))
+        for each in made[known:]:
+            if isinstance(each, ModelTrouble):
+                raise each
+            runs.append(each)
+            standing = Standing([ranks_of(each.final) for each in runs], groups, keys)
+            remaining = wanted - len(runs)
             settled = terms.early_stop and standing.settled(
-                wanted - count, breaks_ties=asking.method.breaks_ties, tau=terms.tau
+                remaining, breaks_ties=asking.method.breaks_ties, tau=terms.tau
             )
-            if settled or count == wanted:
-                unasked = wanted - len(runs)
+            if settled or not remaining:
+                unasked = wanted - len(made)
                 asking.tab.saved += unasked * window_count(len(keys), terms.window, terms.stride)
-                return tuple(runs[:count]), standing
+                return tuple(runs), standing
 
 
 async def _by_score(asking: _Asking) -> Selection:

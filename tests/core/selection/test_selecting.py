@@ -283,6 +283,20 @@ async def test_where_no_prompt_fits_there_is_no_choice(method: str) -> None:
     assert selection.spent.calls == 0
 
 
+@pytest.mark.parametrize(("at_once", "asked"), [(1, 3), (3, 4)])
+async def test_what_is_asked_in_vain_may_be_too_long(at_once: int, asked: int) -> None:
+    """Three of the four runs settle it: each puts the first four places before the others."""
+    numbers = iter(range(100))
+
+    def script(messages: Sequence[Message], sampling: Sampling) -> Reply:
+        last = next(numbers) == 3
+        return PromptTooLong(9_000, 4_096) if last else preferring(float)(messages, sampling)
+
+    selection, model = await choose(pool(4, 4), script, "map-sql-no-tie-break", at_once=at_once)
+    assert (selection.choice, len(selection.runs)) == (7, 3)
+    assert (len(model.calls), selection.spent.calls) == (asked, 3)
+
+
 @pytest.mark.parametrize("at_once", [1, 4])
 async def test_what_was_asked_before_a_prompt_was_too_long_is_counted(at_once: int) -> None:
     windows = iter(range(100))
