@@ -28,6 +28,7 @@ def failures_table(arms: Sequence[Arm], benchmark: BenchmarkOf) -> Table:
         (words(label), *_composition(arm, FIRST), published(_mismatches(arm, benchmark), 1))
         for label, arm in firsts
     ]
+    beside = any(_mismatches(arm, benchmark) for _, arm in firsts)
     rows += [(words(arm.label), *_composition(arm, LAST), ABSENT) for arm in arms]
     return Table(
         name="failures",
@@ -37,7 +38,7 @@ def failures_table(arms: Sequence[Arm], benchmark: BenchmarkOf) -> Table:
         ),
         rows=tuple(rows),
         note="As the classifier sees the SQL that failed. First failures stand once where several"
-        f" strategies share them. Paper: {paper.ABOUT}.",
+        f" strategies share them.{f' Paper: {paper.ABOUT}.' if beside else ''}",
     )  # fmt: skip
 
 
