@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from core.datasets.records import parse_json, read_text
+from core.datasets.records import parse_json, read_records, read_text
 from core.errors import MeritoError
 from core.wording import counted
 
@@ -69,6 +69,20 @@ def key_notice(dataset: str, predicted: Path) -> str:
         f" has the key {keys[odd[0]]!r}). Predictions are paired by place, as published scripts do;"
         " where the keys say otherwise, sort the file by them."
     )
+
+
+def read_decisions(path: Path) -> dict[int, bool | None]:
+    """Index -> whether it is right (null: its gold is broken), from lines that `merito eval --json` has
+    printed. Raises MeritoError that names file, record and field."""
+    found: dict[int, bool | None] = {}
+    for record in read_records(path):
+        index, correct = record.fields.get("index"), record.fields.get("correct", "")
+        if type(index) is not int or index in found:
+            raise record.wrong("index", "is no whole number, or there twice")
+        if correct is not None and not isinstance(correct, bool):
+            raise record.wrong("correct", "is neither true, false nor null")
+        found[index] = correct
+    return found
 
 
 _ONE_EACH = "Both need the same questions in the same order, one a line."

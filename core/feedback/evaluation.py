@@ -116,10 +116,13 @@ class Tally(msgspec.Struct, kw_only=True):
     soft_sum: float = 0.0
     differing: dict[str, list[int]] = {}
     """Sentence -> indexes of decisions."""
+    decided: dict[int, bool | None] = {}
+    """Index -> whether it is right."""
 
     def add(self, decision: Decision) -> None:
         """Count one decision."""
         self.total += 1
+        self.decided[decision.index] = decision.correct
         self.correct += decision.correct is True
         self.statuses[decision.status] = self.statuses.get(decision.status, 0) + 1
         self.soft_sum += decision.soft_f1 or 0.0

@@ -49,6 +49,12 @@ _OF_FILES = ("dataset", "root", "gold", "pred")
     help="Seconds a query; for BIRD the prediction and gold together. Default: 30.",
 )
 @click.option(
+    "--before",
+    type=_FILE,
+    help="Decisions on the same questions before they were reworded, as --json has printed them into a"
+    " .jsonl file: adds the accuracy before, after, and the drop (Dr.Spider).",
+)
+@click.option(
     "--run",
     "runs",
     multiple=True,
@@ -118,6 +124,7 @@ def _score_files(
     gold: Path,
     pred: Path,
     *,
+    before: Path | None,
     keep_distinct: bool,
     deadline: float | None,
     as_json: bool,
@@ -125,15 +132,20 @@ def _score_files(
 ) -> int:
     import asyncio
 
-    from core.datasets.predictions import key_notice, read_pairs
+    from core.datasets.predictions import key_notice, read_decisions, read_pairs
+    from core.experiments.rewording import check_same, rewording_of
     from core.feedback.evaluation import Tally
     from tui.view.legible import one_line
+    from tui.view.wrapping import say
 
     pairs = read_pairs(dataset, gold, pred)
     _check_root(root, pairs)
     if notice := key_notice(dataset, pred):
         click.echo(f"merito: {one_line(notice, 2 * _LINE)}", err=True)
     tally = Tally(protocol=dataset)
+    earlier = read_decisions(before) if before else {}
+    if before:
+        check_same(earlier, len(pairs))
 
     settings = _Settings(dataset, root, deadline or 30.0, keep_distinct)
 
@@ -145,6 +157,8 @@ def _score_files(
         with _progress(len(pairs)) as advance:
             asyncio.run(_score(pairs, settings, tally, advance))
         _summarise(tally, _test_cases(root, pairs))
+    if reworded := rewording_of(earlier, tally.decided):
+        say(reworded.told, err=as_json)
     return 1 if tally.broken else 0
 
 

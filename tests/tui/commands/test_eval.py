@@ -226,3 +226,45 @@ def test_birds_predictions_under_odd_keys_are_told(
     assert [each["correct"] for each in evaluate.decisions()] == [True] * 3
     assert ("paired by place" in evaluate.err) == bool(odd)
     assert odd in evaluate.err
+
+
+def test_what_rewording_costs_is_told_over_the_questions_judged_both_times(
+    evaluate: Evaluation, root: Path
+) -> None:
+    """Of four questions the gold of one is broken; of the others two were right, and one stays so."""
+    gold = "SELECT 1\tshop\n" * 3 + "SELECT gone\tshop"
+    assert evaluate("spider", gold, "SELECT 1\nSELECT 1\nSELECT 2\nSELECT 1", "--json") == 1
+    before = root / "before.jsonl"
+    before.write_text(evaluate.out, "utf-8")
+    after = "SELECT 1\nSELECT 2\nSELECT 2\nSELECT 1"
+    assert evaluate("spider", gold, after, "--before", str(before)) == 1
+    told = " ".join(evaluate.out.split())
+    assert (
+        "Before the rewording 66.67 %, after it 33.33 %: a drop of 33.33 [0.00, 100.00] points" in told
+    )
+    assert "of 3 questions judged both times." in told
+    assert evaluate("spider", gold, after, "--before", str(before), "--json") == 1
+    assert len(evaluate.decisions()) == 4
+    assert "a drop of 33.33" in evaluate.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (
+            '{"index": 0, "correct": true}',
+            "From before the rewording there is 1 decision, now there are 2 questions",
+        ),
+        ('{"index": 0, "correct": true}\n' * 2, "record 2: the field 'index' is no whole number"),
+        ('{"index": 0}', "record 1: the field 'correct' is neither true"),
+        ("", "is empty"),
+    ],
+)
+def test_decisions_of_other_questions_are_refused(
+    evaluate: Evaluation, root: Path, lines: str, says: str
+) -> None:
+    before = root / "before.jsonl"
+    before.write_text(lines, "utf-8")
+    assert evaluate("spider", "SELECT 1\tshop\n" * 2, "SELECT 1\n" * 2, "--before", str(before)) == 1
+    assert says in evaluate.err
+    assert evaluate.err.count("\n") == 1
