@@ -129,7 +129,7 @@ class Asked:
         """The correction gives the answer's own rows: what does the person mean by it?"""
         ways = (AS_IT_IS, ALL_THE_SAME, EDIT_ON)
         choices = ", ".join(f"[{way.key}] {way.label}" for way in ways)
-        said = (await typed(f"  {same} {choices}: ")).strip().casefold()
+        said = (await typed(f"  {same} The answer is {choices}: ")).strip().casefold()
         if said == AS_IT_IS.key:
             return Judgement(right=True, who=self._who)
         if said == ALL_THE_SAME.key:

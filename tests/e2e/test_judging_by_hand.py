@@ -109,7 +109,7 @@ async def test_right_wrong_a_correction_and_the_end_of_input_reach_their_questio
         assert b"not authorized" in await ana.types(CHOICES, b"e\n")
         await ana.types(b"  > ", b"SELECT boat.crew FROM boat;\n")
         shown = await ana.types(b"[w] wrong all the same, learn from mine, [n] edit on: ", b"n\n")
-        assert b"Both give the same rows. [y] the answer is right as it is" in b" ".join(shown.split())
+        assert b"Both give the same rows. The answer is [y] right as it is" in b" ".join(shown.split())
         await ana.types(CHOICES, b"e\n")
         await ana.types(b"  > ", b"SELECT name\nFROM boat\nWHERE crew > 3\n\n")
         shown = await ana.types(b"Is that the right answer? [y] yes, [n] no: ", b"n\n")

@@ -44,7 +44,7 @@ class Choice:
     label: str
 
 
-AS_IT_IS = Choice("y", "the answer is right as it is")
+AS_IT_IS = Choice("y", "right as it is")
 ALL_THE_SAME = Choice("w", "wrong all the same, learn from mine")
 EDIT_ON = Choice("n", "edit on")
 

@@ -158,7 +158,7 @@ async def test_a_correction_with_the_answers_own_rows_is_asked_about_before_it_c
         await pilot.pause()
         for words in (
             "Both give the same rows.",
-            "y the answer is right",
+            "y right as it is",
             "w wrong all the same",
             "n edit",
         ):

@@ -278,7 +278,9 @@ class AskScreen(Judging, AttemptScreen):
             session.failure = one_line(str(wrong), 400) or type(wrong).__name__
             if not self.query_one(AskField).value:
                 self.query_one(AskField).value = text
-            self.console_app.trouble(wrong)
+            # The banner tells it, too, wherever this room is on show.
+            if not (isinstance(wrong, MeritoError) and self.is_active):
+                self.console_app.trouble(wrong)
         finally:
             self._asking = False
             self.console_app.changed()

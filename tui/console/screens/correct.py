@@ -237,7 +237,11 @@ class Correct(ModalScreen[Corrected | None]):
         elif self._tried is not None and not self._tried[1].error and not self.editor.has_focus:
             key = f"{ACCENT} bold" if self.armed else QUIET
             if same := self._agreement:
-                parts: list[Part] = [(" ? ", f"{WARN} bold"), (same, "bold"), " Which is it?\n  "]
+                parts: list[Part] = [
+                    (" ? ", f"{WARN} bold"),
+                    (same, "bold"),
+                    " And the answer that waits?\n  ",
+                ]
                 for choice in (AS_IT_IS, ALL_THE_SAME, EDIT_ON):
                     parts += [" ", (choice.key, key), f" {choice.label} "]
                 verdict.say(ink(*parts))

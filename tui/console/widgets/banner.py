@@ -12,10 +12,12 @@ from tui.view.legible import one_line
 _MARGIN = 4
 """Cells left of the words and right of them: the sign, and one blank."""
 _CUT = "… "
+_SHARE = 4
+"""At most one line in so many of the screen's."""
 
 
 class Banner(Widget):
-    """Hidden while there is nothing to say; two lines high where one is too short."""
+    """Hidden while there is nothing to say; as high as its words need."""
 
     def __init__(self) -> None:
         super().__init__(id="banner")
@@ -35,19 +37,21 @@ class Banner(Widget):
     def render(self) -> Content:
         """The sign and the words."""
         sign, style = ("! ", f"{BAD} bold") if self._serious else ("i ", f"{WARN} bold")
-        first, *second = self._lines(self.content_size.width)
-        return ink((f" {sign}", style), first, *(f"\n   {line}" for line in second))
+        first, *others = self._lines(self.content_size.width)
+        return ink((f" {sign}", style), first, *(f"\n   {line}" for line in others))
 
     def _lines(self, width: int) -> list[str]:
-        return in_two_lines(one_line(self._words, 500), width - _MARGIN)
+        # The panes keep the greater part of the screen.
+        most = max(2, self.app.size.height // _SHARE)
+        return in_lines(one_line(self._words, 500), width - _MARGIN, most)
 
 
-def in_two_lines(words: str, width: int) -> list[str]:
-    """The words in at most two lines of `width` cells. What is too long is cut in the middle, with a
-    sign: the way out stands at its end."""
+def in_lines(words: str, width: int, most: int) -> list[str]:
+    """The words in lines of `width` cells. What would take more than `most` lines is cut in the
+    middle, with a sign: the way out stands at its end."""
     width = max(8, width)
     lines = [line.plain for line in Content(words).wrap(width)]
-    if len(lines) <= 2:
+    if len(lines) <= most:
         return lines
     tail = ""
     for word in reversed(words.split(" ")):
@@ -55,4 +59,5 @@ def in_two_lines(words: str, width: int) -> list[str]:
         if Content(_CUT + longer).cell_length > width:
             break
         tail = longer
-    return [lines[0], _CUT + tail if tail else Content(lines[1]).truncate(width - 1).plain + "…"]
+    last = _CUT + tail if tail else Content(lines[most - 1]).truncate(width - 1).plain + "…"
+    return [*lines[: most - 1], last]
