@@ -158,7 +158,8 @@ def agreement(candidates: Candidates, selection: Selection, tau: float = TAU) ->
     if choice is None or not candidates.executed[choice].ran:
         return ""
     group = candidates.groups[candidates.group_of[choice]]
-    presented = {run.order for run in selection.runs}
+    keys = [each.key for each in candidates.executed]
+    presented = {tuple(keys[index] for index in run.order) for run in selection.runs}
     p = selection.confidence if len(presented) > 1 else None
     sure = p is not None and p >= tau and not selection.tied
     many = 2 * len(group) > len(candidates.executed)

@@ -193,10 +193,22 @@ CONSENSUS = {
     "others agree": ((WRONG, RIGHT, RIGHT, RIGHT), "majority", Status.DENOTATION_MISMATCH, ANOTHER),
     "nobody agrees": ((RIGHT, WRONG), "majority", Status.DENOTATION_MISMATCH, NOT_AGREED),
     "the selector is sure": (
-        (WRONG, RIGHT),
+        (WRONG, RIGHT, f"{RIGHT} LIMIT 99", BROKEN),
         "map-sql-no-memory",
         Status.DENOTATION_MISMATCH,
         ANOTHER,
+    ),
+    "the selector saw one order alone": (
+        (WRONG, RIGHT),
+        "map-sql-no-memory",
+        Status.DENOTATION_MISMATCH,
+        NOT_AGREED,
+    ),
+    "the selector saw the same texts in another order": (
+        (WRONG, RIGHT, WRONG, RIGHT),
+        "map-sql-no-memory",
+        Status.DENOTATION_MISMATCH,
+        NOT_AGREED,
     ),
     "it does not run": ((BROKEN, RIGHT, RIGHT), "majority", Status.EXECUTION_ERROR, ""),
 }
