@@ -221,18 +221,17 @@ async def test_a_broken_question_is_named_counted_and_told_by_the_exit_code(
     stream: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damage(stream)
-    async with served() as (_, model):
+    async with served() as (server, model):
         code, out, _ = await told(capsys, *words(stream, model, "s.sqlite"))
-    assert code == 1
+        asked = len(server.chats)
+        code_again, again, _ = await told(capsys, *words(stream, model, "s.sqlite", "--json"))
+        assert len(server.chats) == asked
+    assert (code, code_again) == (1, 1)
     assert "2 of 14 questions left out: there is no database 'nowhere'" in out
     assert "2 of 16 records left out: malformed; the first: " in out
     report = out[out.index("data set:") : out.index("As a page:")]
     assert str(stream.parent) not in report
-    async with served() as (server, model):
-        code, out, _ = await told(capsys, *words(stream, model, "s.sqlite", "--json"))
-        assert not server.chats
-    assert code == 1
-    rows = [json.loads(line) for line in out.splitlines()]
+    rows = [json.loads(line) for line in again.splitlines()]
     listed = [row for row in rows if row.get("table") == "left-out"]
     assert [(row["question"], row["database"], row["why"], row["runs"]) for row in listed] == [
         ("", "", "malformed", 4),
