@@ -17,6 +17,7 @@ from core.experiments.table import Table
 from core.experiments.tables import GOLD
 from core.feedback.evaluation import Tally
 from core.memory.entry import MemoryEntry
+from core.wording import counted
 
 CAVEATS = (
     "Accuracy is execution accuracy over the questions that could be judged; broken ones are named"
@@ -202,7 +203,7 @@ def _notes(runs: Sequence[RunMetrics], golds: Golds | None) -> list[str]:
             )
         if uncounted:
             notes.append(
-                f"{run.run}: {uncounted:,} calls came without token counts and are missing in the sums."
+                f"{run.run}: {counted(uncounted, 'call')} without token counts, missing in the sums."
             )
     if any(number != 1 for run in runs for number in run.jobs):
         notes.append(SIDE_BY_SIDE)
