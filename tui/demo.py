@@ -19,7 +19,7 @@ from core.wording import counted
 from tui.order import Order
 from tui.replaying import opened, replayed, shelved
 from tui.running import Began, perform
-from tui.session import AnotherModel, unfinished
+from tui.session import CannotGoOn, unfinished
 from tui.shell_words import typed
 from tui.view.wrapping import say
 
@@ -81,7 +81,7 @@ def watched(wanted: Order, *, fresh: bool, plain: bool, as_json: bool, began: Be
     perform_it = partial(perform, wanted, plain=plain, as_json=as_json, began=began)
     try:
         return perform_it(resume=begun)
-    except AnotherModel as other:
+    except CannotGoOn as other:
         if begun is None:
             raise
         say(f"{other.problem} It stays as it is, and a new one begins.", err=as_json)

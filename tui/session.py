@@ -132,6 +132,7 @@ async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Sessi
     with closing(Store.open(path)) as store:
         state = store.resume_state(run_to_go_on_with(store, name, order))
         same_loop(state.run, state.settings)
+        same_prompts(state.run, state.versions.get("prompts", ""), state.settings)
         again = msgspec.structs.replace(
             order,
             stream=state.settings.dataset,
@@ -151,26 +152,37 @@ async def resumed_session(name: str | None, order: Order) -> AsyncIterator[Sessi
             yield session
 
 
-class AnotherModel(MeritoError):
-    """A run cannot go on with the model that is there."""
+class CannotGoOn(MeritoError):
+    """A run was begun with another model, other rules of repair, or other prompts."""
 
 
 def same_model(then: ModelDescription, now: ModelDescription) -> None:
-    """Raises AnotherModel where a run would go on with another model than it began with."""
+    """Raises CannotGoOn where a run would go on with another model than it began with."""
     if then.fingerprint != now.fingerprint:
-        raise AnotherModel(
+        raise CannotGoOn(
             f"The run was made with {then.engine} {then.name}; {now.engine} {now.name} is not it.",
             "Start that model again, or begin a new run.",
         )
 
 
 def same_loop(run: str, then: RunSettings) -> None:
-    """Raises MeritoError where a run would go on with other rules of repair than it began with."""
+    """Raises CannotGoOn where a run would go on with other rules of repair than it began with."""
     if then.loop != LOOP:
         began = "an older Merito" if then.loop is msgspec.UNSET else f"version {then.loop}"
-        raise MeritoError(
+        raise CannotGoOn(
             f"The run {run} was begun with the repair loop of {began}; this is version {LOOP}, so its"
             " figures would be of two programs.",
+            "Begin a new run.",
+        )
+
+
+def same_prompts(run: str, digest: str, then: RunSettings) -> None:
+    """Raises CannotGoOn where the templates of a run have another `digest` by now; a run of before
+    that was kept has none."""
+    if digest and digest != Templates.load(Path(then.prompts) if then.prompts else None).digest:
+        raise CannotGoOn(
+            f"The prompts have changed since the run {run} was begun, so its figures would be of two"
+            " programs.",
             "Begin a new run.",
         )
 

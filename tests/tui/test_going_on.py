@@ -101,6 +101,20 @@ def test_a_run_does_not_go_on_with_other_rules_of_repair(
     )
 
 
+def test_a_run_does_not_go_on_with_other_prompts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "s.sqlite"
+    begun, *rest = _unfinished(2)
+    earlier = msgspec.structs.replace(begun, versions={"prompts": "0" * 12})  # type: ignore[call-arg]
+    _keep(store, [earlier, *rest], INTERRUPTED, 100.0, loop=LOOP)
+    assert run(["run", "--resume", "--plain", "--store", str(store)]) == 1
+    assert capsys.readouterr().err == (
+        f"merito: The prompts have changed since the run {INTERRUPTED} was begun, so its figures would"
+        " be of two programs. Begin a new run.\n"
+    )
+
+
 def test_where_there_is_no_store_yet_one_line_says_how_to_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,7 +26,7 @@ from tui import settings
 from tui.engines import Engines, engines
 from tui.order import Order, run_settings
 from tui.selection.drafts import WITH_MEMORIES, WITHOUT
-from tui.session import assembled, same_model
+from tui.session import assembled, same_model, same_prompts
 
 
 class Study:
@@ -49,7 +49,8 @@ class Study:
 
     async def events(self, cell: Cell) -> AsyncGenerator[AnyEvent, None]:
         """Run a cell, or go on with it; nothing where it is finished. A closing event is committed
-        before it is passed on. Raises ModelTrouble where the model fails for good."""
+        before it is passed on. Raises ModelTrouble where the model fails for good, and MeritoError
+        where somebody has changed the prompts since the experiment began."""
         record = self.records().get(cell.run)
         if record is not None and record.finished:
             return
@@ -58,6 +59,7 @@ class Study:
             state = self.store.resume_state(cell.run)
             same_model(state.model, self.experiment.model)
             begun, progress, wanted = record.started, state.progress, state.settings
+        same_prompts(cell.run, self.experiment.prompts, wanted)
         dataset = DataSet(
             name=self._dataset.name,
             protocol=self._dataset.protocol,
