@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from core.memory.entry import ChannelRetrieval, MemoryEntry, RankedEntry
 from core.run.events import AnyEvent, EpisodeStarted, RunStarted
+from core.wording import counted
 from tui.pages.environment import template, write_page
 from tui.replaying import Take
 from tui.view.difference import Change, changes
@@ -20,7 +21,7 @@ from tui.view.episode_view import MENDED, AttemptView, EpisodeEvent, EpisodeView
 from tui.view.legible import legible
 from tui.view.pieces import pieces
 from tui.view.polarity import POLARITY_WORDS
-from tui.view.run_view import QueueRow, RunView
+from tui.view.run_view import QueueRow, RunView, attempt_words
 from tui.view.sql_tokens import tokens
 from tui.view.states import SIGNS, State
 from tui.view.summary import model_words, summary
@@ -67,7 +68,7 @@ def write_run_page(take: Take, path: Path) -> int:
         mended=MENDED,
         polarities=POLARITY_WORDS,
         transition=transition,
-        attempt_name=attempt_name,
+        attempt_name=attempt_words,
     )
     return len(take.reel)
 
@@ -124,11 +125,6 @@ def transition(entry: MemoryEntry) -> tuple[Change, ...]:
     return changes(failed, entry.revised_sql) if failed else ()
 
 
-def attempt_name(number: int, budget: int) -> str:
-    """What an attempt is called."""
-    return "first SQL" if number == 0 else f"repair {number} of {budget}"
-
-
 def _facts(view: RunView, take: Take) -> list[tuple[str, Any]]:
     """What the run was: settings and model, in words."""
     figures, settings = view.figures, view.figures.settings
@@ -136,9 +132,12 @@ def _facts(view: RunView, take: Take) -> list[tuple[str, Any]]:
     assert isinstance(opening, RunStarted)
     facts = [("run", figures.run), ("began", _when(opening.at)), ("model", model_words(figures))]
     if settings is not None:
+        repairs = (
+            f"at most {counted(view.budget, 'repair')} a question" if view.budget else "no repairs"
+        )
         facts += [
             ("questions from", settings.dataset),
-            ("strategy", f"{settings.strategy}, at most {settings.budget} repairs a question"),
+            ("strategy", f"{settings.strategy}, {repairs}"),
             ("memory", f"{settings.memory}, layout {settings.layout}"),
             ("judged by", f"{settings.regime}, equality as in {settings.protocol}"),
         ]

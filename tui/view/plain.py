@@ -38,7 +38,7 @@ from tui.view.episode_view import MENDED
 from tui.view.judging import KIND_WORDS
 from tui.view.legible import cell_text, one_line
 from tui.view.polarity import POLARITY_WORDS, change_of
-from tui.view.run_view import RunView, resumed_words, reviews_words
+from tui.view.run_view import RunView, attempt_words, resumed_words, reviews_words
 from tui.view.selection_words import selection_words
 from tui.view.summary import duration, model_words, summary
 from tui.view.wrapping import lines_for
@@ -105,11 +105,12 @@ def _title(view: RunView, position: int) -> str:
 
 
 def _run_started(view: RunView, event: RunStarted) -> Iterator[str]:
-    settings = event.settings
+    settings, budget = event.settings, view.budget
+    repairs = f"at most {counted(budget, 'repair')} each" if budget else "no repairs"
     yield (
         f"Run {one_line(event.run, 80)}: {counted(len(event.questions), 'question')} of "
         f"{one_line(settings.dataset, 200)}, strategy {one_line(settings.strategy, 80)}, "
-        f"at most {counted(settings.budget, 'repair')} each, {settings.memory} memory, "
+        f"{repairs}, {settings.memory} memory, "
         f"judged by {one_line(settings.regime, 80)}"
     )
     yield f"Model: {one_line(model_words(view.figures), 200)}"
@@ -175,7 +176,7 @@ def _prompt(_view: RunView, event: PromptSent) -> Iterator[str]:
 
 
 def _answer(view: RunView, event: AnswerWritten) -> Iterator[str]:
-    name = "first SQL" if event.attempt == 0 else f"repair {event.attempt} of {view.budget}"
+    name = attempt_words(event.attempt, view.budget)
     yield f"{name}: {one_line(event.sql, _SQL_LIMIT) or '(no SQL in the answer)'}"
     if event.reused:
         yield "  taken over from an earlier run, no model call"
@@ -206,7 +207,8 @@ def _selected(_view: RunView, event: CandidatesSelected) -> Iterator[str]:
 
 def _rows(view: RunView, event: SqlExecuted) -> Iterator[str]:
     if event.mended:
-        yield f"repair {event.attempt} of {view.budget}: {one_line(event.sql, _SQL_LIMIT)}"
+        name = attempt_words(event.attempt, view.budget)
+        yield f"{name}: {one_line(event.sql, _SQL_LIMIT)}"
         yield f"  {MENDED}: {one_line(event.mended, 400)}"
         yield from _changed(view, event)
     result = event.result

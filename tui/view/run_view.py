@@ -27,6 +27,7 @@ from core.run.events import (
     ReviewsApplied,
     RunEnded,
     RunResumed,
+    RunSettings,
     RunStarted,
     SelectorAnswered,
     SqlExecuted,
@@ -66,6 +67,19 @@ class Happening:
     serious: bool = False
 
 
+def budget_of(settings: RunSettings) -> int:
+    """K, the most repairs of one question; 0 where the strategy makes none."""
+    repairs = settings.strategy_fields.get("repairs", settings.strategy != "none")
+    return settings.budget if repairs else 0
+
+
+def attempt_words(number: int, budget: int) -> str:
+    """What an attempt is called in a sentence; `budget` 0: nobody counts towards one."""
+    if number == 0:
+        return "first SQL"
+    return f"repair {number} of {budget}" if budget else f"repair {number}"
+
+
 class RunView:
     """Folds events into what faces show.
 
@@ -92,8 +106,8 @@ class RunView:
 
     @property
     def budget(self) -> int:
-        """K, the most repairs of one question."""
-        return self.figures.settings.budget if self.figures.settings is not None else 0
+        """K, the most repairs of one question; 0 where none is made."""
+        return budget_of(self.figures.settings) if self.figures.settings is not None else 0
 
     @property
     def ended(self) -> bool:

@@ -210,6 +210,50 @@ async def test_a_memory_s_origin_opens_in_replay() -> None:
         assert f"Question {position + 1}" in sheet(app, "episode")
 
 
+async def test_what_changes_nothing_is_said_and_not_recorded() -> None:
+    app = inbox()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("a")
+        await settled(pilot)
+        made = len(app.library.decisions)
+        await pilot.press("g", "a")
+        await settled(pilot)
+        assert notices(app)[-1] == "1 memory: approved already."
+        await pilot.press("r", "g", "r")
+        await settled(pilot)
+        assert notices(app)[-1] == "1 memory: rejected already."
+        assert len(app.library.decisions) == made + 1
+        await pilot.press("g", "o")
+        await settled(pilot)
+        await pilot.press("g", "o")
+        await settled(pilot)
+        assert notices(app)[-1] == "1 memory: as it began already."
+
+
+async def test_of_many_those_that_are_so_already_are_counted_apart() -> None:
+    app = inbox()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("a")
+        await settled(pilot)
+        await pilot.press("g", "space", "space", "space", "a")
+        await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen.armed)
+        assert "2 memories: approved?" in on_screen(app)
+        assert "1 memory more: approved already." in on_screen(app)
+        await pilot.press("y")
+        await until(pilot, lambda: len(app.library.decisions) == 3)
+
+
+async def test_the_way_to_what_waits_is_offered_while_something_does() -> None:
+    events = run_events(2)
+    for app, offered in ((inbox(), True), (console(events, room="memory"), False)):
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settled(pilot)
+            assert shelf(app).row_count
+            assert ("next to review" in on_screen(app).splitlines()[-1]) is offered
+
+
 async def test_what_is_on_show_is_exported_and_files_are_imported(tmp_path: Path) -> None:
     app = inbox()
     async with app.run_test(size=(120, 40)) as pilot:

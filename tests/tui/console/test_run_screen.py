@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.run.events import EpisodeOutcome, JudgementAwaited, ModelStumbled, SqlExecuted
-from tests.streams import EPOCH, episode_events, question, run_events
+from tests.streams import EPOCH, episode_events, question, run_events, settings
 from tests.tui.console.stage import console, notices, on_screen, replaced, settled, sheet, until
 from tui.console.screens import dialogs
 from tui.console.screens.dialogs import Confirm, Sheet, Words
@@ -193,6 +193,38 @@ async def test_a_wrong_answer_takes_a_remark_and_esc_takes_it_back() -> None:
         await until(pilot, lambda: app.staged.judgements)
         judgement = app.staged.judgements[0]
         assert (judgement.right, judgement.remark) == (False, "per [year]")
+
+
+async def test_a_finished_run_is_followed_by_nobody() -> None:
+    app = console(run_events(8))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.session.view.ended and not app.session.live)
+        await settled(pilot)
+        for _ in "jf":
+            assert "following live" not in on_screen(app)
+            assert "staying" not in on_screen(app)
+            assert "f follow" not in on_screen(app).splitlines()[-1]
+            await pilot.press("j")
+            await settled(pilot)
+
+
+async def test_a_live_run_is_followed() -> None:
+    app = console(run_events(8), hold=20)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "following live" in on_screen(app))
+        assert "f follow" in on_screen(app).splitlines()[-1]
+        await pilot.press("f")
+        await until(pilot, lambda: "staying (f follows)" in on_screen(app))
+
+
+async def test_a_strategy_that_repairs_nothing_counts_towards_no_budget() -> None:
+    plans = [(EpisodeOutcome.RIGHT_AT_ONCE, 0), (EpisodeOutcome.FAILED, 0)]
+    for strategy, shown in (("none", False), ("merit", True)):
+        app = console(run_events(4, plans=plans, run_settings=settings(strategy=strategy)))
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda app=app: app.session.view.ended)
+            await settled(pilot)
+            assert ("0/7" in on_screen(app)) is shown
 
 
 async def test_read_only_has_no_hand_on_the_run() -> None:

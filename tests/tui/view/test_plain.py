@@ -22,7 +22,7 @@ from core.run.events import (
     SqlExecuted,
     TokenDelta,
 )
-from tests.streams import HOSTILE, episode_events, question, run_events
+from tests.streams import HOSTILE, episode_events, question, run_events, settings
 from tui.view.acceptance import UNCONFIRMED
 from tui.view.plain import PlainView
 
@@ -94,6 +94,15 @@ def test_a_broken_question_says_why_in_one_sentence() -> None:
 def test_a_repeat_says_what_it_repeats() -> None:
     text = told(run_events(3))
     assert "result: wrong, the same SQL as repair 6; not run again" in text
+
+
+def test_a_run_that_repairs_nothing_promises_no_repairs() -> None:
+    assert "at most 7 repairs each" in told(run_events(2))
+    text = told(run_events(2, run_settings=settings(strategy="none")))
+    assert "strategy none, no repairs, " in text
+    assert "of 0" not in text
+    fields = {"repairs": False}
+    assert "no repairs" in told(run_events(2, run_settings=settings(strategy_fields=fields)))
 
 
 def test_a_mend_says_what_a_rule_changed_and_that_no_model_was_asked() -> None:

@@ -98,6 +98,9 @@ class MemoryScreen(MemoryFiles):
 
     def offers(self, action: Action) -> bool:
         """Decisions are offered where they are allowed and there is something to decide about."""
+        if action.name == "memory.waiting":
+            reviewed, asked = self.shelf.progress
+            return reviewed < asked
         if action.name in _DECIDING:
             allowed = self.library is not None and not self.library.read_only
             return allowed and self.shelf.row_count > 0
@@ -160,11 +163,23 @@ class MemoryScreen(MemoryFiles):
 
     def action_decide(self, state: str) -> None:
         """Approve or reject the marked memories, or the chosen one."""
-        self._decide([(each, ReviewState(state)) for each in self.shelf.targets()], "")
+        wanted = [(each, ReviewState(state)) for each in self.shelf.targets()]
+        self._decide_anew(wanted, "", f"{state} already")
 
     def action_restore(self) -> None:
         """Back to the state in which each began."""
-        self._decide([(each, each.began) for each in self.shelf.targets()], "restored")
+        wanted = [(each, each.began) for each in self.shelf.targets()]
+        self._decide_anew(wanted, "restored", "as it began already")
+
+    def _decide_anew(self, wanted: Wanted, remark: str, already: str) -> None:
+        """Decide about those for which it changes anything; the others are `already` so."""
+        new = [
+            (each, state) for each, state in wanted if each.state is not state or self.shelf.waits(each)
+        ]
+        left = len(wanted) - len(new)
+        if left and not new and not self.refused():
+            self.tell(f"{counted(left)}: {already}.")
+        self._decide(new, remark, f" {counted(left)} more: {already}." if left else "")
 
     def action_remark(self, state: str) -> None:
         """Decide with a remark; with no state, add a remark alone."""
@@ -183,8 +198,8 @@ class MemoryScreen(MemoryFiles):
             f"{verb} {what}", "enter keeps it with the decision; esc: not", decide
         )
 
-    def _decide(self, wanted: Wanted, remark: str) -> None:
-        """Record decisions; more than one only after a yes."""
+    def _decide(self, wanted: Wanted, remark: str, beside: str = "") -> None:
+        """Record decisions; more than one only after a yes. `beside` says what is left as it is."""
         library = self.library
         if not wanted or self.refused() or library is None:
             return
@@ -198,7 +213,7 @@ class MemoryScreen(MemoryFiles):
         states = " or ".join(sorted({state.value for _, state in wanted}))
         self.console_app.confirm(
             f"{counted(len(wanted))}: {states}?",
-            f"{self.key('memory.undo')} takes all of them back at once.",
+            f"{self.key('memory.undo')} takes all of them back at once.{beside}",
             record,
         )
 

@@ -65,6 +65,11 @@ class RunScreen(Judging, WatchScreen):
             f"Every key of a screen: press {self.key('all.help')}."
         )
 
+    @property
+    def goes_on(self) -> bool:
+        """Nothing follows in a run that is over."""
+        return self.session.live
+
     def live_position(self) -> int | None:
         """An answer that waits for a person comes before what goes on."""
         waiting = self.session.waits_for_judge(None) if self.session.steerable else None

@@ -89,12 +89,18 @@ class WatchScreen(AttemptScreen):
 
     def _subtitle(self) -> None:
         where = self.FOLLOWING if self.following else f"staying ({self.key('watch.follow')} follows)"
-        if not self.queue.row_count and not self.queue.search:
+        if not self.goes_on or (not self.queue.row_count and not self.queue.search):
             where = ""
-        words = f"{where}, search: {one_line(self.queue.search, 40)}" if self.queue.search else where
+        search = f"search: {one_line(self.queue.search, 40)}" if self.queue.search else ""
+        words = ", ".join(filter(None, (where, search)))
         if words != self._where:
             self._where = words
             self.queue.border_subtitle = Content(words)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is something to follow, or to stay behind."""
+        return True
 
     def live_position(self) -> int | None:
         """The question to be at while following."""
@@ -212,4 +218,6 @@ class WatchScreen(AttemptScreen):
 
     def offers(self, action: Action) -> bool:
         """Copying rows and the like are offered where there is something to copy."""
+        if action.name == "watch.follow":
+            return self.goes_on
         return action.name != "watch.detail" or self.attempt is not None

@@ -103,7 +103,9 @@ class Queue(Listing):
             left.append(" ")
         started = row.state is not State.WAITING
         right: list[Part] = [" ", column(row.state.value, _STATE_WIDTH, style)]
-        right.append((f" {row.repairs}/{view.budget}" if started else "    ", QUIET))
+        of = f"/{view.budget}" if view.budget else ""
+        count = f" {row.repairs}{of}" if started and (of or row.repairs) else ""
+        right.append((f"{count:<4}", QUIET))
         if width >= 46:
             right.append(column(self._seconds(row), 9, QUIET, right=True))
         start, end = ink(*left), ink(*right)

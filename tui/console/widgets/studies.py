@@ -16,6 +16,7 @@ from tui.console.widgets.listing import Listing
 from tui.console.widgets.search import no_match
 from tui.view.legible import one_line
 from tui.view.plot import sign
+from tui.view.run_view import budget_of
 from tui.view.summary import duration
 
 _STATES = {"finished": QUIET, "stopped": WARN, "interrupted": WARN}
@@ -211,7 +212,7 @@ def setting_rows(settings: RunSettings) -> list[list[tuple[str, str]]]:
         [
             ("strategy", settings.strategy),
             ("layout", settings.layout),
-            ("K", str(settings.budget)),
+            ("K", str(budget_of(settings))),
             ("memory", memory),
             ("seed", str(settings.seed)),
             ("prompts", settings.prompts or "built in"),
