@@ -226,8 +226,10 @@ async def test_a_run_that_goes_on_is_followed_and_each_event_read_once() -> None
     async with app.run_test(size=(200, 60)) as pilot:
         await computed(pilot, app)
         assert "> running" in on_screen(app)
+        await pilot.press("down")
+        await until(pilot, lambda: "left, about" in sheet(app, "figures"))
         annals.writer = False
-        await until(pilot, lambda: "cut off" in on_screen(app))
+        await until(pilot, lambda: on_screen(app).count("cut off") == 2)
         assert "left" not in on_screen(app)
         annals.writer = True
         await until(pilot, lambda: "> running" in on_screen(app))

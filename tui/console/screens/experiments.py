@@ -150,7 +150,8 @@ class ExperimentsScreen(RoomScreen):
             words = "These tables are of a moment ago; the run goes on."
         elif not words and report is None and row is not None:
             words = self._trouble or "Computing the tables ..."
-        self.query_one(Figures).show_figures(row, report, words or self._nothing())
+        going = self.studies.going if self.studies is not None else frozenset()
+        self.query_one(Figures).show_figures(row, report, words or self._nothing(), going)
         curves = self._curves[1]
         run = row.run.id if row is not None and row.run is not None else ""
         front = self.runs_list.signs.get(run)

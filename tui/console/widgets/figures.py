@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,13 +32,16 @@ class Figures(Paper):
     def __init__(self) -> None:
         super().__init__(id="figures", classes="pane")
 
-    def show_figures(self, row: Row | None, report: Report | None, words: str) -> None:
-        """Draw what changed; `words` say what is going on with the tables."""
+    def show_figures(
+        self, row: Row | None, report: Report | None, words: str, going: Set[str] = frozenset()
+    ) -> None:
+        """Draw what changed; `words` say what is going on with the tables, `going` are the runs that
+        somebody works on."""
         blocks: list[Block] = []
         if row is not None and row.run is not None:
             run = row.run
-            version = (run.last_seq, state_words(run, time.time()))
-            blocks.append(Block(("run", run.id), version, partial(_run, run)))
+            version = (run.last_seq, state_words(run, going))
+            blocks.append(Block(("run", run.id), version, partial(_run, run, going)))
         if words:
             blocks.append(Block("words", words, partial(_said, words)))
         if report is not None:
@@ -59,9 +61,9 @@ def _said(words: str, _width: int) -> Sequence[Line]:
     return [line((each, QUIET), indent=1) for each in words.split("\n")] + [BLANK]
 
 
-def _run(run: StoredRun, width: int) -> Sequence[Line]:
-    words = state_words(run, time.time())
-    left = seconds_left([run], time.time())
+def _run(run: StoredRun, going: Set[str], width: int) -> Sequence[Line]:
+    words = state_words(run, going)
+    left = seconds_left([run], going)
     times = [
         ("began", when(run.began)),
         ("last event", when(run.last_at)),
