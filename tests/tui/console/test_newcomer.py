@@ -166,11 +166,11 @@ async def every_pane(app: MeritoApp, pilot: Pilot[Any]) -> list[str]:
 
 
 FLOWS = (
-    ("run", ["up"], "(f3 follows)", []),
+    ("replay", ["down"], "(f3 follows)", []),
     ("run", ["f2", *"qqq"], "Press f2 and then esc", ["escape"]),
     ("memory", ["f2", *"qqq"], "Press f6 to remove", ["escape"]),
-    ("memory", ["a"], "f4 takes it back.", []),
-    ("memory", ["asterisk", "a"], "f4 takes all of them back", ["escape"]),
+    ("memory", ["r"], "f4 takes it back.", []),
+    ("memory", ["asterisk", "r"], "f4 takes all of them back", ["escape"]),
     ("replay", ["f8"], "f7 sets one", ["escape"]),
 )
 """Room, keys, what is then said, and the keys that lead back."""
