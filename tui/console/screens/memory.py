@@ -173,9 +173,8 @@ class MemoryScreen(MemoryFiles):
 
     def _decide_anew(self, wanted: Wanted, remark: str, already: str) -> None:
         """Decide about those for which it changes anything; the others are `already` so."""
-        new = [
-            (each, state) for each, state in wanted if each.state is not state or self.shelf.waits(each)
-        ]
+        stale = self.shelf.stale
+        new = [(each, state) for each, state in wanted if each.state is not state or each.id in stale]
         left = len(wanted) - len(new)
         if left and not new and not self.refused():
             self.tell(f"{counted(left)}: {already}.")
