@@ -48,7 +48,7 @@ HERE = Path(__file__).parent
 SIZE = (120, 40)
 THEME = "merito-dark"
 FONTS = "Fira Code, ui-monospace, SF Mono, Menlo, Consolas, DejaVu Sans Mono, monospace"
-ASKED = 1
+ASKED = 4
 """The position of the recorded question that is asked again on Ask, with the answers of then."""
 REPAIRED = 3
 """That of a question that was repaired with the help of memory."""
@@ -136,7 +136,7 @@ def asker(take: Take, folder: Path) -> Asker:
     name = take.reel.read(0, 1)[0].model.name  # type: ignore[union-attr]
     model = ReplayModel(calls, name=name, in_order=True)
     return Asker(
-        lambda: Order(stream="", store=folder / "asked.sqlite", strategy="resample"),
+        lambda: Order(stream="", store=folder / "asked.sqlite", strategy="merito-no-memory"),
         folders=[(sample_dbs.folder(), "sample")],
         engines=lambda: Engines(Choice(model=model, why=())),
     )

@@ -75,7 +75,7 @@ def test_in_the_console_each_room_shows_the_recorded_run_and_says_that_it_is_one
         "run": "repaired",
         "memory": "✓ approved",
         "replay": "food_market",
-        "experiments": "87.5 %",
+        "experiments": "100.0 %",
     }
     seen: list[str] = []
 

@@ -159,11 +159,12 @@ async def test_missing_weights_are_told_in_words(tmp_path: Path) -> None:
 
 
 async def test_a_child_that_takes_too_long_is_ended(small_weights: Path, tmp_path: Path) -> None:
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
     model = EmbeddedModel(small_weights, start_seconds=0.01, log=tmp_path / "log")
     with pytest.raises(ModelTrouble, match=r"not ready after 0\.01 s"):
         await model.count_tokens(ASK)
     assert model.pid is None
-    assert not psutil.Process().children(recursive=True)
+    assert not {child.pid for child in psutil.Process().children(recursive=True)} - before
 
 
 async def test_a_folder_named_core_where_the_user_stands_is_not_ours(
