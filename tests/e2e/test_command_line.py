@@ -120,7 +120,8 @@ async def test_a_demonstration_is_recorded_and_the_file_alone_plays_it_again(
 ) -> None:
     def tired(messages: object, sampling: object) -> str:
         repairing = sampling.temperature > 0  # type: ignore[attr-defined]
-        return wrapped("SELECT COUNT(*) FROM product WHERE organic = 'Y'" if repairing else "SELECT")
+        right = "SELECT COUNT(*) FROM `order` WHERE status = 'Cancelled'"
+        return wrapped(right if repairing else "SELECT")
 
     async with served(tired) as model:
         code, out, err = await merito(
