@@ -18,6 +18,7 @@ from core.models.chat import ModelTrouble
 from core.repair.episode import REFLECTION
 from core.repair.strategy import STRATEGIES
 from core.run.control import Judgement
+from core.run.engine import Run
 from core.run.events import (
     AnswerWritten,
     AnyEvent,
@@ -48,6 +49,19 @@ from tests.core.run.stage import (
 )
 from tests.encoders import HashingEncoder
 from tests.scripted import ScriptedModel
+
+
+async def before_it_failed(run: Run, why: str) -> list[AnyEvent]:
+    """The events of a run that ends with the engine's trouble."""
+    seen: list[AnyEvent] = []
+
+    async def watched() -> None:
+        async for event in run.events():
+            seen.append(event)  # noqa: PERF401 (what came before the exception counts)
+
+    with pytest.raises(ModelTrouble, match=why):
+        await watched()
+    return seen
 
 
 async def test_a_right_first_sql_ends_the_episode_and_teaches_nothing(tmp_path: Path) -> None:
@@ -410,15 +424,8 @@ class TestModelFails:
         self, tmp_path: Path
     ) -> None:
         model = ScriptedModel([wrapped(WRONG), ModelTrouble("The model is gone.", "Pull it.")])
-        seen: list[AnyEvent] = []
         async with staged(tmp_path, model, questions(1)) as run:
-
-            async def watched() -> None:
-                async for event in run.events():
-                    seen.append(event)  # noqa: PERF401 (what came before the exception counts)
-
-            with pytest.raises(ModelTrouble, match="gone"):
-                await watched()
+            seen = await before_it_failed(run, "gone")
         assert seen[-1].reason == "the model failed"
         assert not of(EpisodeEnded, seen)
         assert len(of(AttemptJudged, seen)) == 1
@@ -429,15 +436,8 @@ class TestModelFails:
                 raise MeritoError("The encoder cannot be loaded.", "Run `merito doctor`.")
 
         model = ScriptedModel([wrapped(WRONG), wrapped(RIGHT)])
-        seen: list[AnyEvent] = []
         async with staged(tmp_path, model, questions(1), encoder=Gone()) as run:
-
-            async def watched() -> None:
-                async for event in run.events():
-                    seen.append(event)  # noqa: PERF401 (what came before the exception counts)
-
-            with pytest.raises(ModelTrouble, match="encoder"):
-                await watched()
+            seen = await before_it_failed(run, "encoder")
         assert seen[-1].reason == "the encoder failed"
         assert "doctor" in of(ModelStumbled, seen)[-1].mend
 
