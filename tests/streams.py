@@ -11,6 +11,8 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from core.database.rows import Outcome, ResultTable
 from core.feedback.verdict import FailureType, Status
 from core.memory.entry import (
@@ -284,6 +286,22 @@ def run_events(
     if end is not None:
         writer.add(RunEnded, reason=end)
     return writer.events
+
+
+def unconfirmed_events(regime: str, *, rows: int = 1) -> list[AnyEvent]:
+    """A run whose judge confirms nothing: a question taken at once and one after a repair, with `rows`
+    rows each."""
+    plans = ((EpisodeOutcome.RIGHT_AT_ONCE, 0), (EpisodeOutcome.REPAIRED, 1))
+    made = settings(regime=regime)
+    events: list[AnyEvent] = []
+    for event in run_events(2, plans=plans, run_settings=made):
+        if isinstance(event, SqlExecuted) and not event.result.error:
+            kept = replace(event.result, rows=event.result.rows[:rows], row_count=rows)
+            event = replace(event, result=kept)
+        elif isinstance(event, AttemptJudged):
+            event = replace(event, confirmed=False, judge=regime)
+        events.append(event)
+    return events
 
 
 def batches(events: Sequence[AnyEvent]) -> Iterator[list[AnyEvent]]:

@@ -16,6 +16,7 @@ from core.run.events import AnyEvent, EpisodeStarted, RunStarted
 from core.wording import counted
 from tui.pages.environment import template, write_page
 from tui.replaying import Take
+from tui.view.acceptance import acceptance_by
 from tui.view.difference import Change, changes
 from tui.view.episode_view import MENDED, AttemptView, EpisodeEvent, EpisodeView
 from tui.view.legible import legible
@@ -59,6 +60,8 @@ def write_run_page(take: Take, path: Path) -> int:
         numbers={state: number for number, (state, _) in enumerate(counts, start=1)},
         episodes=episodes(take.events()),
         states=State,
+        words=view.acceptance,
+        words_of=acceptance_by,
         tone=TONES,
         budget=view.budget,
         most_rows=MOST_ROWS,

@@ -6,10 +6,12 @@ agree on its rows, makes it an answer that nobody has confirmed, and it is calle
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from core.run.events import EpisodeOutcome
 from core.run.figures import Figures
+from tui.view.states import State
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,8 @@ class Acceptance:
     """Of an attempt that the judge took."""
     rejected: str = "wrong"
     """Of an attempt whose rows the judge did not take."""
+    other_rows: str = "wrong rows"
+    """The same, where a few words stand alone."""
     at_once: str = "RIGHT at once"
     repaired: str = "REPAIRED with {repairs}"
     failed: str = "STILL WRONG after {repairs}"
@@ -29,6 +33,8 @@ class Acceptance:
     in_the_end: str = "still wrong"
     judged_by: str = ""
     """What decided, where nobody confirmed it."""
+    states: Mapping[State, str] = field(default_factory=dict)
+    """Words of a question's state, where the state's own would say too much."""
 
     @property
     def confirmed(self) -> bool:
@@ -39,6 +45,10 @@ class Acceptance:
     def unconfirmed(self) -> str:
         """Stands behind whatever was taken without being confirmed."""
         return "" if self.confirmed else ", unconfirmed"
+
+    def state(self, state: State) -> str:
+        """A question's state in a word."""
+        return self.states.get(state, state.value)
 
     def ending(self, outcome: EpisodeOutcome) -> str:
         """How an episode's last line begins; `{repairs}` is left to be filled in."""
@@ -67,7 +77,9 @@ UNCONFIRMED: dict[str, Acceptance] = {
         now="runs now",
         by_repair="made to run",
         in_the_end="still failing",
+        other_rows="no rows",
         judged_by="whether it runs; nobody has confirmed that an answer is right",
+        states={State.RIGHT: "ran", State.REPAIRED: "runs now", State.WRONG: "failing"},
     ),
     "consensus": Acceptance(
         result="most candidates agree on it",
@@ -79,7 +91,9 @@ UNCONFIRMED: dict[str, Acceptance] = {
         now="agreed now",
         by_repair="by repair",
         in_the_end="not agreed on",
+        other_rows="not agreed on",
         judged_by="whether most candidates agree; nobody has confirmed that an answer is right",
+        states={State.RIGHT: "agreed", State.REPAIRED: "agreed", State.WRONG: "split"},
     ),
 }
 """By the regime's name."""
@@ -87,5 +101,9 @@ UNCONFIRMED: dict[str, Acceptance] = {
 
 def acceptance_of(figures: Figures) -> Acceptance:
     """The words for the judge of a run."""
-    regime = figures.settings.regime if figures.settings is not None else ""
-    return UNCONFIRMED.get(regime, CONFIRMED)
+    return acceptance_by(figures.settings.regime) if figures.settings is not None else CONFIRMED
+
+
+def acceptance_by(judge: str) -> Acceptance:
+    """The words for a judge by its name; a person has a name of their own, and confirms."""
+    return UNCONFIRMED.get(judge, CONFIRMED)

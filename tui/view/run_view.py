@@ -35,6 +35,7 @@ from core.run.events import (
 )
 from core.run.figures import Figures
 from core.wording import counted
+from tui.view.acceptance import Acceptance, acceptance_of
 from tui.view.episode_view import EpisodeEvent, EpisodeView
 from tui.view.states import OUTCOMES, State
 
@@ -108,6 +109,11 @@ class RunView:
     def budget(self) -> int:
         """K, the most repairs of one question; 0 where none is made."""
         return budget_of(self.figures.settings) if self.figures.settings is not None else 0
+
+    @property
+    def acceptance(self) -> Acceptance:
+        """The words for what the run's judge takes, and does not take."""
+        return acceptance_of(self.figures)
 
     @property
     def ended(self) -> bool:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from core.run.events import EpisodeOutcome, JudgementAwaited, ModelStumbled, SqlExecuted
-from tests.streams import EPOCH, episode_events, question, run_events, settings
+from tests.streams import (
+    EPOCH,
+    episode_events,
+    question,
+    run_events,
+    settings,
+    unconfirmed_events,
+)
 from tests.tui.console.stage import console, notices, on_screen, replaced, settled, sheet, until
 from tui.console.screens import dialogs
 from tui.console.screens.dialogs import Confirm, Sheet, Words
@@ -77,6 +86,21 @@ async def test_a_repaired_episode_shows_attempts_feedback_rows_and_memories() ->
         )
         assert "meaning" in memories
         assert "raw 0.900" in memories
+
+
+async def test_an_answer_that_nobody_confirmed_is_nowhere_called_right() -> None:
+    app = console(unconfirmed_events("execution"))
+    async with app.run_test(size=(200, 60)) as pilot:
+        await settled(pilot)
+        await pilot.press("G")
+        await settled(pilot)
+        shown = on_screen(app)
+        assert "runs now, unconfirmed" in shown
+        assert "✓ ran, unconfirmed" in shown
+        queue = [run_screen(app).queue.row_content(row, 90, selected=False).plain for row in (0, 1)]
+        assert " ran " in queue[0]
+        assert " runs now " in queue[1]
+        assert not re.search("✓ right|right at once|[+] repaired", shown)
 
 
 async def test_attempts_are_selected_with_the_brackets() -> None:

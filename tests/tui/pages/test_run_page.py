@@ -26,7 +26,7 @@ from core.run.events import (
     SqlExecuted,
 )
 from tests.core.redaction.test_redacting import MARKER, a_full_run
-from tests.streams import run_events
+from tests.streams import run_events, unconfirmed_events
 from tests.tui.console.test_hostile_text import EVERYTHING, HOSTILE, poisoned, raw_left
 from tests.tui.view.test_plain import told
 from tests.tui.view.test_playback import eventful
@@ -273,3 +273,23 @@ def test_sql_is_coloured_and_its_difference_marked() -> None:
     assert "y&lt;z" in marked
     assert html.unescape(re.sub(r"<[^>]+>", "", marked)) == new
     assert "more characters" in sql_markup("SELECT " + "x" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("regime", "words"),
+    [
+        ("execution", ("(1 of 2) ran at first, unconfirmed", "✓ ran: 1, + runs now: 1.")),
+        ("consensus", ("(1 of 2) agreed at first, unconfirmed", "✓ agreed: 1, + agreed: 1.")),
+    ],
+)
+def test_an_answer_that_nobody_confirmed_is_nowhere_called_right(
+    tmp_path: Path, regime: str, words: tuple[str, ...]
+) -> None:
+    text = Reader(page(tmp_path, unconfirmed_events(regime))).said
+    assert all(each in text for each in words), text
+    assert not re.search(r"\bright\b(?! (because|only)\b)|\brepaired\b", told_of_answers(text))
+
+
+def told_of_answers(said: str) -> str:
+    """What a page says without the line that tells what decided."""
+    return re.sub(r"judged by .*? that an answer is right", "", said)

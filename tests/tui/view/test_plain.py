@@ -22,7 +22,14 @@ from core.run.events import (
     SqlExecuted,
     TokenDelta,
 )
-from tests.streams import HOSTILE, episode_events, question, run_events, settings
+from tests.streams import (
+    HOSTILE,
+    episode_events,
+    question,
+    run_events,
+    settings,
+    unconfirmed_events,
+)
 from tui.view.acceptance import UNCONFIRMED
 from tui.view.plain import PlainView
 
@@ -162,20 +169,7 @@ def test_an_output_that_cannot_say_a_letter_escapes_it() -> None:
 
 def judged_by(regime: str, *, rows: int) -> str:
     """A question right at once and one repaired, with `rows` rows, told to the end."""
-    start = run_events(2)[0]
-    assert isinstance(start, RunStarted)
-    settings = msgspec.structs.replace(start.settings, regime=regime)
-    events: list[AnyEvent] = [msgspec.structs.replace(start, settings=settings)]
-    events += episode_events(0, EpisodeOutcome.RIGHT_AT_ONCE, 0)
-    events += episode_events(1, EpisodeOutcome.REPAIRED, 1)
-    for index, event in enumerate(events):
-        if isinstance(event, SqlExecuted) and not event.result.error:
-            kept = {"rows": event.result.rows[:rows], "row_count": rows}
-            result = msgspec.structs.replace(event.result, **kept)
-            events[index] = msgspec.structs.replace(event, result=result)
-        elif isinstance(event, AttemptJudged):
-            events[index] = msgspec.structs.replace(event, confirmed=False, judge=regime)
-    return told(events, summary=True)
+    return told(unconfirmed_events(regime, rows=rows), summary=True)
 
 
 def test_an_answer_that_only_ran_is_nowhere_called_right() -> None:

@@ -344,4 +344,4 @@ class ReplayScreen(WatchScreen):
             return "beginning" if self.playback is None or not self.playback.ended else "end"
         row = view.rows[view.live]
         repair = f", repair {row.repairs}" if row.repairs else ""
-        return f"question {row.position + 1}{repair}, {row.state.value}"
+        return f"question {row.position + 1}{repair}, {view.acceptance.state(row.state)}"

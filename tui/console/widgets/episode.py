@@ -27,6 +27,7 @@ from tui.console.ink import (
 )
 from tui.console.widgets.paper import Block, Paper
 from tui.console.widgets.queue import STATE_STYLES
+from tui.view.acceptance import acceptance_by
 from tui.view.episode_view import MENDED, AttemptView, EpisodeView
 from tui.view.legible import legible, one_line
 from tui.view.polarity import POLARITY_WORDS
@@ -111,14 +112,18 @@ def verdict_words(attempt: AttemptView) -> tuple[str, str]:
     if attempt.status is None:
         return f"{SIGNS[state]} {state.value}", STATE_STYLES[state]
     if attempt.status is Status.CORRECT:
-        return f"{SIGNS[State.RIGHT]} right{'' if attempt.confirmed else ', unconfirmed'}", GOOD
+        doubt = "" if attempt.confirmed else ", unconfirmed"
+        return f"{SIGNS[State.RIGHT]} {acceptance_by(attempt.judge).state(State.RIGHT)}{doubt}", GOOD
     if attempt.repeats is not None:
         return f"{SIGNS[State.WRONG]} repeats {attempt_name(attempt.repeats, 0)}", WARN
     if attempt.refused:
         return "! refused", WARN
     failure = f" · {attempt.failure.value}" if attempt.failure is not None else ""
-    words = "wrong rows" if attempt.status is Status.DENOTATION_MISMATCH else attempt.status.value
-    return f"{SIGNS[State.WRONG]} {words.replace('_', ' ').lower()}{failure}", BAD
+    if attempt.status is Status.DENOTATION_MISMATCH:
+        words = acceptance_by(attempt.judge).other_rows
+    else:
+        words = attempt.status.value.replace("_", " ").lower()
+    return f"{SIGNS[State.WRONG]} {words}{failure}", BAD
 
 
 def _heading(attempt: AttemptView, budget: int, selected: bool, width: int) -> Line:
@@ -244,7 +249,9 @@ def usage_words(usage: Usage) -> str:
 def _ending(episode: EpisodeView, width: int) -> Sequence[Line]:
     assert episode.outcome is not None
     state = OUTCOMES[episode.outcome]
-    words = ink((f"{SIGNS[state]} {episode.outcome.value}", f"{STATE_STYLES[state]} bold"))
+    said = acceptance_by(episode.attempts[-1].judge if episode.attempts else "")
+    came = episode.outcome.value if said.confirmed else f"{said.state(state)}{said.unconfirmed}"
+    words = ink((f"{SIGNS[state]} {came}", f"{STATE_STYLES[state]} bold"))
     lines = [rule(words, width=width, tail=(duration(episode.seconds), QUIET))]
     if episode.note:
         lines.append(line(one_line(episode.note, 600), indent=2))

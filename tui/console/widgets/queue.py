@@ -10,6 +10,7 @@ from tui.console.ink import ACCENT, BAD, GOOD, QUIET, WARN, Part, column, ink
 from tui.console.session import Session
 from tui.console.widgets.listing import Listing
 from tui.console.widgets.search import no_match
+from tui.view.acceptance import Acceptance
 from tui.view.legible import one_line
 from tui.view.run_view import QueueRow
 from tui.view.states import SIGNS, State
@@ -102,7 +103,7 @@ class Queue(Listing):
             left.append(column(one_line(row.question.database, 60), 14, QUIET))
             left.append(" ")
         started = row.state is not State.WAITING
-        right: list[Part] = [" ", column(row.state.value, _STATE_WIDTH, style)]
+        right: list[Part] = [" ", column(view.acceptance.state(row.state), _STATE_WIDTH, style)]
         of = f"/{view.budget}" if view.budget else ""
         count = f" {row.repairs}{of}" if started and (of or row.repairs) else ""
         right.append((f"{count:<4}", QUIET))
@@ -122,7 +123,8 @@ class Queue(Listing):
 
     def _matches(self) -> list[int]:
         words = self.search.casefold().split()
-        return [row.position for row in self._session.view.rows if _match(row, words)]
+        view = self._session.view
+        return [row.position for row in view.rows if _match(row, view.acceptance, words)]
 
     def _position(self, index: int) -> int:
         return index if self._found is None else self._found[index]
@@ -145,8 +147,7 @@ def _clock(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 1_000 else f"{seconds / 60:,.0f} min"
 
 
-def _match(row: QueueRow, words: list[str]) -> bool:
-    text = (
-        f"{row.position + 1} {row.question.database} {row.question.text} {row.state.value}".casefold()
-    )
+def _match(row: QueueRow, acceptance: Acceptance, words: list[str]) -> bool:
+    state = acceptance.state(row.state)
+    text = f"{row.position + 1} {row.question.database} {row.question.text} {state}".casefold()
     return all(word in text for word in words)
