@@ -1,4 +1,4 @@
-"""Hints about names cost no time that an operator would notice (issue 6: within 5 ms each)."""
+"""Hints about names cost no time that an operator would notice: 5 ms each."""
 
 from __future__ import annotations
 

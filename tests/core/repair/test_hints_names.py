@@ -1,4 +1,4 @@
-"""A wrong name's hint tells its true owner, whatever the schema (issue 6)."""
+"""A wrong name's hint tells its true owner, whatever the schema."""
 
 from __future__ import annotations
 

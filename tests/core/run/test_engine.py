@@ -388,6 +388,30 @@ class TestOperator:
         assert ended.outcome is EpisodeOutcome.REPAIRED
         assert ended.memory.confirmed
 
+    @pytest.mark.parametrize("strategy", STRATEGIES)
+    async def test_a_person_who_only_says_what_gold_says_gets_the_run_that_gold_gets(
+        self, strategy: str, tmp_path: Path
+    ) -> None:
+        """So a study judged by gold tells what an operator gains who writes no remark."""
+        drafts = [WRONG, BROKEN, "SELECT id FROM boat", "SELECT name FROM boat", RIGHT]
+        told: list[list[tuple[object, ...]]] = []
+        for regime in ("denotation", "operator"):
+            events: list[AnyEvent] = []
+            model = ScriptedModel([wrapped(draft) for draft in drafts * 12])
+            async with staged(tmp_path, model, questions(6), strategy=strategy, regime=regime) as run:
+                async for event in run.events():
+                    events.append(event)
+                    if isinstance(event, JudgementAwaited):
+                        shown = of(SqlExecuted, events)[-1].sql
+                        run.equipment.control.judge(
+                            event.position, event.attempt, Judgement(right=shown == RIGHT, who="ana")
+                        )
+            told.append(
+                [(e.position, e.attempt, e.sql, e.status, e.failure) for e in of(AttemptJudged, events)]
+            )
+        assert told[0] == told[1]
+        assert {status for *_, status, _ in told[0]} >= {Status.CORRECT, Status.DENOTATION_MISMATCH}
+
     async def test_what_does_not_run_is_not_asked_about(self, tmp_path: Path) -> None:
         events = await self.judged(tmp_path, [BROKEN, RIGHT], [Judgement(right=True, who="ana")])
         assert [event.attempt for event in of(JudgementAwaited, events)] == [1]
