@@ -97,6 +97,7 @@ async def test_an_answer_that_nobody_confirmed_is_nowhere_called_right() -> None
         shown = on_screen(app)
         assert "runs now, unconfirmed" in shown
         assert "✓ ran, unconfirmed" in shown
+        assert "1 made to run, 0 with memory" in shown
         queue = [run_screen(app).queue.row_content(row, 90, selected=False).plain for row in (0, 1)]
         assert " ran " in queue[0]
         assert " runs now " in queue[1]

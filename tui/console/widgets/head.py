@@ -12,6 +12,7 @@ from tui.console.ink import ACCENT, BAD, GOOD, QUIET, TITLE, WARN, Part, bar, in
 from tui.console.keys import Keys
 from tui.console.rooms import ROOMS
 from tui.console.session import Session
+from tui.view.acceptance import acceptance_of
 from tui.view.legible import one_line
 from tui.view.summary import model_words
 
@@ -134,7 +135,7 @@ def chips(figures: Figures) -> list[Content]:
         ),
         ink(
             (f"{figures.repaired:,}", f"{GOOD} bold"),
-            (" repaired, ", QUIET),
+            (f" {acceptance_of(figures).by_repair}, ", QUIET),
             f"{figures.repaired_with_memory:,}",
             (" with memory", QUIET),
         ),
