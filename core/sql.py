@@ -125,7 +125,8 @@ def spans(sql: str) -> Iterator[tuple[str, int, int]]:
 
 def fold(name: str) -> str:
     """A name as SQLite compares it: ASCII letters in lower case, all others as they are."""
-    return name.translate(_ASCII_LOWER)
+    # `lower` alone is ten times as fast, and nearly every name is ASCII; a schema has thousands.
+    return name.lower() if name.isascii() else name.translate(_ASCII_LOWER)
 
 
 @lru_cache(maxsize=4096)
