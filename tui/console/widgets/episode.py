@@ -7,6 +7,7 @@ from functools import partial
 
 from core.feedback.verdict import Status
 from core.models.chat import Usage
+from core.run.figures import TAKEN
 from tui.console.ink import (
     ACCENT,
     BAD,
@@ -250,7 +251,8 @@ def _ending(episode: EpisodeView, width: int) -> Sequence[Line]:
     assert episode.outcome is not None
     state = OUTCOMES[episode.outcome]
     said = acceptance_by(episode.attempts[-1].judge if episode.attempts else "")
-    came = episode.outcome.value if said.confirmed else f"{said.state(state)}{said.unconfirmed}"
+    doubt = said.unconfirmed if episode.outcome in TAKEN else ""
+    came = episode.outcome.value if said.confirmed else f"{said.state(state)}{doubt}"
     words = ink((f"{SIGNS[state]} {came}", f"{STATE_STYLES[state]} bold"))
     lines = [rule(words, width=width, tail=(duration(episode.seconds), QUIET))]
     if episode.note:
