@@ -23,7 +23,7 @@ from core.selection.specification import (
     read_specification,
 )
 from core.selection.training import Training, TrainingPair
-from core.selection.turns import in_turn
+from core.selection.turns import as_they_end
 
 TRIES = 2
 ANSWER_TOKENS = 512
@@ -45,14 +45,14 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
 async def build(
     training: Training, caller: Caller, known: Collection[str], at_once: int
 ) -> AsyncGenerator[Built, None]:
-    """A memory for every pair whose id is not `known`, in the pairs' order, `at_once` under way.
+    """A memory for every pair whose id is not `known`, as it is done, `at_once` under way.
     Raises ModelTrouble where the engine fails for good; what was yielded can be kept."""
 
     async def made(pair: TrainingPair) -> Built:
         return await distil(pair, caller)
 
     missing = [pair for pair in training.pairs if pair.id not in known]
-    async for built in in_turn(missing, made, at_once):
+    async for built in as_they_end(missing, made, at_once):
         yield built
 
 
