@@ -60,7 +60,7 @@ async def distil(pair: TrainingPair, caller: Caller) -> Built:
     """One memory. An answer that is not valid is asked for again, then the syntax tree has to do."""
     anatomy = Anatomy(pair.gold, pair.question, pair.schema)
     messages = await _prompt(pair, anatomy, caller)
-    constraint = msgspec.json.encode(json_schema(anatomy.rebuilt())).decode()
+    constraint = msgspec.json.encode(json_schema(anatomy.rebuilt(), pair.question)).decode()
     rejected: list[str] = []
     for attempt in range(TRIES):
         sampling = ConstrainedSampling(

@@ -7,6 +7,7 @@ syntax tree, so an answer of the model can be checked, and constrained, for each
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args
 
@@ -18,8 +19,9 @@ from core.question import source_key
 ResultShape = Literal["single_value", "single_row", "multiple_rows"]
 Format = Literal["number", "year", "text", "id", "boolean", "percentage", "custom"]
 NullConstruct = Literal["CASE", "IIF", "COALESCE", "IFNULL", "NULLIF"]
-_ENTRIES = 12
-"""What a constrained list has room for in any case: a small model that begins one may never end it."""
+_SPARE = 1
+"""How many entries a constrained list may have beyond the syntax tree's. A small model that may go on
+names every column of the database."""
 _Some = Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=40)]
 _Texts = Annotated[tuple[str, ...], msgspec.Meta(max_length=40)]
 
@@ -193,14 +195,18 @@ def read_specification(answer: str, keys: Sequence[str], constructs: Sequence[st
     return found
 
 
-def json_schema(expected: Specification) -> dict[str, Any]:
+def json_schema(expected: Specification, question: str) -> dict[str, Any]:
     """The JSON schema of one pair's specification, for engines that can hold an answer to it: the
     keys, fields and constructs that `expected` has, which is made from the pair's syntax tree. A list
-    may be as long as that one's, and in any case have a dozen entries."""
+    may be one entry longer than that one's, and a mapping leads from words of the question to a column
+    of the query."""
     properties: dict[str, Any] = {
         key: _object(PARTS[key], fields, getattr(expected, key))
         for key, fields in _outline(expected).items()
     }
+    if expected.schema_grounding:
+        mapping = {"type": "string", "pattern": _mapping(expected.schema_grounding, question)}
+        properties["schema_grounding"]["properties"]["mappings"]["items"] = mapping
     constructs = [each.keyword for each in expected.extra_keywords]
     properties["extra_keywords"] = _extra_keywords(constructs) if constructs else {"const": []}
     return {**_closed(properties, list(properties)), "x-guidance": _COMPACT}
@@ -209,6 +215,22 @@ def json_schema(expected: Specification) -> dict[str, Any]:
 _COMPACT = {"whitespace_flexible": False, "key_separator": ": ", "item_separator": ", "}
 """llguidance's own word for JSON on one line: every line break and indent is a token to be written.
 Engines that do not know it pass it over."""
+
+
+def _mapping(expected: SchemaGrounding, question: str) -> str:
+    """A pattern for one mapping: words of the question, and a column of the query. Left to itself a
+    small model maps columns to columns."""
+    words = "|".join(dict.fromkeys(_WORD.findall(question))) or "it"
+    meant = dict.fromkeys(each.rpartition(" -> ")[2] for each in expected.mappings)
+    columns = "|".join(_OPERATOR.sub(r"\\\g<0>", name) for name in meant)
+    return f"^({words})( ({words})){{0,{_PHRASE - 1}}} -> ({columns})$"
+
+
+_PHRASE = 6
+"""Words of a phrase, at most."""
+_WORD = re.compile(r"\w+")
+_OPERATOR = re.compile(r"[][\\.^$*+?(){}|/]")
+"""What a regular expression reads as more than itself; engines differ in what else may be escaped."""
 
 
 def _outline(expected: Specification) -> dict[str, list[str]]:
@@ -256,7 +278,8 @@ def _closed(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
 def _without_default(field: Mapping[str, Any], expected: object) -> dict[str, Any]:
     kept = {name: value for name, value in field.items() if name != "default"}
     if kept.get("type") == "array":
-        kept["maxItems"] = max(_ENTRIES, len(expected) if isinstance(expected, tuple) else 0)
+        there = len(expected) if isinstance(expected, tuple) else 0
+        kept["maxItems"] = min(kept["maxItems"], there + _SPARE)
     return kept
 
 

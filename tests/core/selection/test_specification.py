@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -177,26 +178,57 @@ def test_truth_in_quotes_is_read_and_words_around_the_object_are_passed_over() -
 
 
 def test_the_schema_for_engines_asks_for_what_the_query_has_and_no_more() -> None:
-    schema = json_schema(Anatomy("SELECT count(*) FROM item UNION SELECT 1").rebuilt())
+    schema = json_schema(Anatomy("SELECT count(*) FROM item UNION SELECT 1").rebuilt(), "How many?")
     wanted = ["schema_grounding", "aggregation", "output_form", "query_constraints", "extra_keywords"]
     assert schema["required"] == wanted
     assert set(schema["properties"]["aggregation"]["properties"]) == {"aggregate_functions"}
     (entry,) = schema["properties"]["extra_keywords"]["prefixItems"]
     assert entry["properties"]["keyword"] == {"const": "UNION"}
     assert schema["properties"]["query_constraints"]["required"] == []
-    assert json_schema(Anatomy("SELECT 1").rebuilt())["properties"]["extra_keywords"] == {"const": []}
+    without = json_schema(Anatomy("SELECT 1").rebuilt(), "One?")
+    assert without["properties"]["extra_keywords"] == {"const": []}
 
 
-def test_the_schema_for_engines_has_room_for_what_the_query_has() -> None:
+def test_the_schema_for_engines_has_room_for_what_the_query_has_and_one_more() -> None:
     def lists(number: int) -> tuple[int, int]:
         columns = ", ".join(f"c{place}" for place in range(number))
-        made = json_schema(Anatomy(f"SELECT {columns} FROM item").rebuilt())["properties"]
+        made = json_schema(Anatomy(f"SELECT {columns} FROM item").rebuilt(), "Which?")["properties"]
         return (
             made["schema_grounding"]["properties"]["mappings"]["maxItems"],
             made["output_form"]["properties"]["return_columns"]["maxItems"],
         )
 
-    assert (lists(3), lists(20), lists(90)) == ((12, 12), (20, 20), (40, 40))
+    assert (lists(3), lists(20), lists(90)) == ((4, 4), (21, 21), (40, 40))
+
+
+MAPPINGS = {
+    "price -> item.price": True,
+    "the price of -> item.price": True,
+    "Größe -> item.`a (b)`": True,
+    "price -> item.id": False,
+    "price -> itemxprice": False,
+    "item.price -> item.price": False,
+    "cost -> item.price": False,
+    " -> item.price": False,
+    "the price of the price of the -> item.price": False,
+    "price -> item.price, the -> item.price": False,
+}
+
+
+@pytest.mark.parametrize(("mapping", "allowed"), MAPPINGS.items())
+def test_a_mapping_leads_from_words_of_the_question_to_a_column_of_the_query(
+    mapping: str, allowed: bool
+) -> None:
+    gold = "SELECT price, `a (b)` FROM item"
+    schema = json_schema(Anatomy(gold).rebuilt(), "What is the price of Größe?")
+    pattern = schema["properties"]["schema_grounding"]["properties"]["mappings"]["items"]["pattern"]
+    assert bool(re.search(pattern, mapping)) == allowed
+
+
+def test_a_question_without_words_still_has_a_mapping() -> None:
+    schema = json_schema(Anatomy("SELECT price FROM item").rebuilt(), "?!")
+    pattern = schema["properties"]["schema_grounding"]["properties"]["mappings"]["items"]["pattern"]
+    assert re.search(pattern, "it -> item.price")
 
 
 def training(*golds: str) -> Training:
