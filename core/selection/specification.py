@@ -229,8 +229,9 @@ def _mapping(expected: SchemaGrounding, question: str) -> str:
 _PHRASE = 6
 """Words of a phrase, at most."""
 _WORD = re.compile(r"\w+")
-_OPERATOR = re.compile(r"[][\\.^$*+?(){}|/]")
-"""What a regular expression reads as more than itself; engines differ in what else may be escaped."""
+_OPERATOR = re.compile(r"[][\\.^$*+?(){}|]")
+"""What a regular expression reads as more than itself. llama.cpp's reader of patterns knows a backslash
+before these alone."""
 
 
 def _outline(expected: Specification) -> dict[str, list[str]]:

@@ -205,6 +205,7 @@ MAPPINGS = {
     "price -> item.price": True,
     "the price of -> item.price": True,
     "Größe -> item.`a (b)`": True,
+    "is -> item.`a/b-c`": True,
     "price -> item.id": False,
     "price -> itemxprice": False,
     "item.price -> item.price": False,
@@ -219,10 +220,11 @@ MAPPINGS = {
 def test_a_mapping_leads_from_words_of_the_question_to_a_column_of_the_query(
     mapping: str, allowed: bool
 ) -> None:
-    gold = "SELECT price, `a (b)` FROM item"
+    gold = "SELECT price, `a (b)`, `a/b-c` FROM item"
     schema = json_schema(Anatomy(gold).rebuilt(), "What is the price of Größe?")
     pattern = schema["properties"]["schema_grounding"]["properties"]["mappings"]["items"]["pattern"]
     assert bool(re.search(pattern, mapping)) == allowed
+    assert not set(re.findall(r"\\(.)", pattern)) - set("^$.[]()|{}*+?")
 
 
 def test_a_question_without_words_still_has_a_mapping() -> None:
