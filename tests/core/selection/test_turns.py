@@ -10,7 +10,8 @@ import pytest
 
 from core.selection.turns import as_they_end, in_turn
 
-LANES = [in_turn, as_they_end]
+Lane = Callable[..., AsyncGenerator[int, None]]
+LANES: list[Lane] = [in_turn, as_they_end]
 
 
 class Bench:
@@ -51,7 +52,7 @@ async def settled() -> None:
 
 
 @pytest.mark.parametrize("lane", LANES)
-async def test_one_that_takes_long_keeps_no_place_of_the_others_free(lane: Callable) -> None:
+async def test_one_that_takes_long_keeps_no_place_of_the_others_free(lane: Lane) -> None:
     bench = Bench()
     bench.let(1, 2, 3, 4, 5)
     told: list[int] = []
@@ -69,14 +70,14 @@ async def test_one_that_takes_long_keeps_no_place_of_the_others_free(lane: Calla
 
 @pytest.mark.parametrize("lane", LANES)
 @pytest.mark.parametrize("items", [[], [7]])
-async def test_nothing_and_one_thing(lane: Callable, items: list[int]) -> None:
+async def test_nothing_and_one_thing(lane: Lane, items: list[int]) -> None:
     bench = Bench()
     bench.let(*items)
     assert [result async for result in lane(items, bench.work, 3)] == [item * 10 for item in items]
 
 
 @pytest.mark.parametrize("lane", LANES)
-async def test_a_failure_starts_nothing_more_and_ends_the_others(lane: Callable) -> None:
+async def test_a_failure_starts_nothing_more_and_ends_the_others(lane: Lane) -> None:
     bench = Bench()
     bench.let(-1, 2)
     told: list[int] = []
@@ -89,7 +90,7 @@ async def test_a_failure_starts_nothing_more_and_ends_the_others(lane: Callable)
 
 
 @pytest.mark.parametrize("lane", LANES)
-async def test_whoever_stops_listening_ends_all_that_is_under_way(lane: Callable) -> None:
+async def test_whoever_stops_listening_ends_all_that_is_under_way(lane: Lane) -> None:
     bench = Bench()
     bench.let(0)
     results = lane(range(9), bench.work, 3)
