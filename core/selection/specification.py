@@ -214,18 +214,20 @@ def json_schema(expected: Specification, question: str) -> dict[str, Any]:
 
 _COMPACT = {"whitespace_flexible": False, "key_separator": ": ", "item_separator": ", "}
 """llguidance's own word for JSON on one line: every line break and indent is a token to be written.
-Engines that do not know it pass it over."""
+Engines that do not know it, llama.cpp's own reader of schemas among them, pass it over."""
 
 
 def _mapping(expected: SchemaGrounding, question: str) -> str:
     """A pattern for one mapping: words of the question, and a column of the query. Left to itself a
     small model maps columns to columns."""
-    words = "|".join(dict.fromkeys(_WORD.findall(question))) or "it"
+    words = "|".join(list(dict.fromkeys(_WORD.findall(question)))[:_WORDS]) or "it"
     meant = dict.fromkeys(each.rpartition(" -> ")[2] for each in expected.mappings)
     columns = "|".join(_OPERATOR.sub(r"\\\g<0>", name) for name in meant)
     return f"^({words})( ({words})){{0,{_PHRASE - 1}}} -> ({columns})$"
 
 
+_WORDS = 100
+"""Words of the question to choose from, at most: a grammar grows with each of them."""
 _PHRASE = 6
 """Words of a phrase, at most."""
 _WORD = re.compile(r"\w+")

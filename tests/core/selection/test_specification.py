@@ -227,6 +227,14 @@ def test_a_mapping_leads_from_words_of_the_question_to_a_column_of_the_query(
     assert not set(re.findall(r"\\(.)", pattern)) - set("^$.[]()|{}*+?")
 
 
+def test_a_long_question_does_not_make_a_pattern_that_engines_refuse() -> None:
+    question = " ".join(f"word{number}" for number in range(5_000))
+    schema = json_schema(Anatomy("SELECT price FROM item").rebuilt(), question)
+    pattern = schema["properties"]["schema_grounding"]["properties"]["mappings"]["items"]["pattern"]
+    assert re.search(pattern, "word0 word99 -> item.price")
+    assert len(pattern) < 2_000
+
+
 def test_a_question_without_words_still_has_a_mapping() -> None:
     schema = json_schema(Anatomy("SELECT price FROM item").rebuilt(), "?!")
     pattern = schema["properties"]["schema_grounding"]["properties"]["mappings"]["items"]["pattern"]
