@@ -35,6 +35,15 @@ class ConstrainedSampling(Sampling, frozen=True, kw_only=True):
     """A JSON schema, as JSON."""
 
 
+class WeighedSampling(Sampling, frozen=True, kw_only=True):
+    """Sampling of an answer of one word, with how probable each word was that might have stood there,
+    on engines that tell it; whoever asks looks whether they did."""
+
+    max_tokens: int = 1
+    alternatives: int = 20
+    """Tokens to tell about; more than 20 are told by few engines."""
+
+
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Token counts of one call; None where the engine did not say (unknown is not 0)."""
 
@@ -97,6 +106,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     finish: Literal["stop", "length"] = "stop"
     seconds: float = 0.0
+    first: dict[str, float] = {}
+    """Natural logarithms of the probabilities of tokens that might have been the first, where they were
+    asked for and the engine tells them."""
 
 
 class ModelTrouble(MeritoError):

@@ -37,6 +37,7 @@ from core.models.chat import (
     ModelTrouble,
     Sampling,
     Usage,
+    WeighedSampling,
 )
 from core.models.progress import Progress
 from core.models.wire import client_settings, garbage, plain, refused, stopped_early, unreachable
@@ -100,11 +101,13 @@ class OllamaModel:
         started = time.monotonic()
         refuse_too_long(estimated_tokens(messages), sampling.max_tokens, self._num_ctx)
         texts: list[str] = []
+        first: dict[str, float] = {}
         last: ollama.ChatResponse | None = None
         parts = self._parts(await self.server.client(), messages, sampling)
         async with aclosing(paced(parts, self.server.deadlines, self.server.who)) as in_time:
             async for part in in_time:
                 texts.append(part.message.content or "")
+                first = first or _told(part)
                 if part.message.content:
                     yield Delta(part.message.content)
                 last = part
@@ -117,6 +120,7 @@ class OllamaModel:
             usage=Usage(prompt_tokens=last.prompt_eval_count, output_tokens=last.eval_count),
             finish="length" if last.done_reason == "length" else "stop",
             seconds=time.monotonic() - started,
+            first=first,
         )
 
     async def close(self) -> None:
@@ -142,6 +146,7 @@ class OllamaModel:
                 stream=True,
                 options=options,
                 format=_format(sampling),
+                **_weighed(sampling),
                 keep_alive=KEEP_ALIVE,
             )
             async with closed(parts):
@@ -158,6 +163,19 @@ def _format(sampling: Sampling) -> dict[str, Any] | None:
         return None
     schema: dict[str, Any] = msgspec.json.decode(sampling.answer_schema)
     return schema
+
+
+def _weighed(sampling: Sampling) -> dict[str, Any]:
+    """What asks for probabilities, where they are wanted. A server before 0.12.11 passes it over."""
+    if not isinstance(sampling, WeighedSampling):
+        return {}
+    return {"logprobs": True, "top_logprobs": sampling.alternatives}
+
+
+def _told(part: ollama.ChatResponse) -> dict[str, float]:
+    """What a part of the answer tells about its first token."""
+    tokens = (part.logprobs and part.logprobs[0].top_logprobs) or ()
+    return {each.token: each.logprob for each in tokens}
 
 
 class OllamaServer:

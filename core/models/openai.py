@@ -27,6 +27,7 @@ from core.models.chat import (
     ModelTrouble,
     Sampling,
     Usage,
+    WeighedSampling,
 )
 from core.models.wire import (
     client_settings,
@@ -52,9 +53,23 @@ class _Delta(_Word, frozen=True):
     content: str | None = None
 
 
+class _Token(_Word, frozen=True):
+    token: str
+    logprob: float
+
+
+class _Place(_Word, frozen=True):
+    top_logprobs: tuple[_Token, ...] | None = None
+
+
+class _Probabilities(_Word, frozen=True):
+    content: tuple[_Place, ...] | None = None
+
+
 class _Choice(_Word, frozen=True):
     delta: _Delta | None = None
     finish_reason: str | None = None
+    logprobs: _Probabilities | None = None
 
 
 class _Details(_Word, frozen=True):
@@ -230,6 +245,8 @@ class OpenAIModel:
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "schema": schema, "strict": True},
             }
+        if isinstance(sampling, WeighedSampling):
+            body |= {"logprobs": True, "top_logprobs": sampling.alternatives}
         return body
 
     async def _chunks(self, body: dict[str, Any]) -> AsyncGenerator[_Chunk, None]:
@@ -309,6 +326,7 @@ class _Written:
 
     def __init__(self) -> None:
         self._texts: list[str] = []
+        self._first: dict[str, float] = {}
         self._usage = Usage()
         self.finish: Literal["", "stop", "length"] = ""
 
@@ -319,6 +337,7 @@ class _Written:
         text = ""
         for choice in (chunk.choices or ())[:1]:
             text = (choice.delta and choice.delta.content) or ""
+            self._first = self._first or _told(choice.logprobs)
             if choice.finish_reason:
                 self.finish = "length" if choice.finish_reason == "length" else "stop"
         self._texts.append(text)
@@ -330,7 +349,15 @@ class _Written:
             usage=self._usage,
             finish=self.finish or "stop",
             seconds=seconds,
+            first=self._first,
         )
+
+
+def _told(probabilities: _Probabilities | None) -> dict[str, float]:
+    """What a chunk tells about its first token."""
+    places = (probabilities and probabilities.content) or ()
+    tokens = (places and places[0].top_logprobs) or ()
+    return {each.token: each.logprob for each in tokens}
 
 
 def _counted(usage: _Usage, timings: _Timings) -> Usage:

@@ -233,7 +233,7 @@ class SelectorAnswered(Event, tag="selector_answered", frozen=True, kw_only=True
     position: int
     attempt: int
     template: str
-    """What was asked: select-list, select-score or select-choice."""
+    """What was asked: select-list, select-score, select-verdict or select-choice."""
     usage: Usage
     seconds: float
     finish: str = "stop"

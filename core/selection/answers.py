@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -36,6 +37,9 @@ _NO_SCORE = re.compile(
 )
 _AFTER_SCORE = re.compile(r"(?i)\bscored?\b[^\d\n]{0,40}?(-?\d+(?:\.\d+)?)")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+
+_LEAST = 1e-9
+"""No word is less probable."""
 
 NO_LETTERS, REPEATED, UNKNOWN, MISSING = "no letters", "repeated", "unknown", "missing"
 
@@ -74,6 +78,23 @@ def read_score(answer: str) -> float | None:
     first = _NUMBER.match(text.lstrip(" \n\t*`"))
     preferred = [*_AFTER_SCORE.findall(text)[-1:], *([first[0]] if first else ()), *reversed(numbers)]
     return next((score for score in map(float, preferred) if 0 <= score <= 100), None)
+
+
+def read_verdict(first: Mapping[str, float]) -> float | None:
+    """The probability of yes among yes and no, from the natural logarithms of the probabilities of
+    tokens that might have begun the answer; None where neither is among them. One that is missing has
+    at most what the others leave, and no more than the least of them."""
+    told = {token: math.exp(min(each, 0.0)) for token, each in first.items()}
+    yes, no = (_probability_of(word, told) for word in ("yes", "no"))
+    if not yes + no:
+        return None
+    missing = max(_LEAST, min(*told.values(), 1.0 - sum(told.values())))
+    return (yes or missing) / ((yes or missing) + (no or missing))
+
+
+def _probability_of(word: str, told: Mapping[str, float]) -> float:
+    """Of a word, however it is written: "yes", " Yes", "**yes"."""
+    return sum(each for token, each in told.items() if token.strip(" *`\"'").casefold() == word)
 
 
 def _ranked(letters: Iterable[str], count: int) -> Ranked:

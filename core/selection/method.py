@@ -16,9 +16,9 @@ class Method(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     about: str
-    compares: Literal["nothing", "groups", "scores", "pairs", "choice", "list"]
-    """What the decision rests on: the greedy mark, the groups' sizes, a score of each candidate,
-    pairs of different groups, one multiple choice, or ranked lists."""
+    compares: Literal["nothing", "groups", "verdicts", "scores", "pairs", "choice", "list"]
+    """What the decision rests on: the greedy mark, the groups' sizes, those and a verdict on each, a
+    score of each candidate, pairs of different groups, one multiple choice, or ranked lists."""
     memory: bool = False
     """Whether prompts begin with specifications of similar questions."""
     shuffles: Literal["none", "groups", "all"] = "none"
@@ -43,6 +43,11 @@ METHODS: dict[str, Method] = {
     for method in (
         Method(name="greedy", about="the candidate generated without sampling", compares="nothing"),
         Method(name="majority", about="the largest group of equal results", compares="groups"),
+        Method(
+            name="weighed-majority",
+            about="the largest group, each weighed by how probable it is that the model says yes to it",
+            compares="verdicts",
+        ),
         Method(name="pointwise", about="the highest score of its own", compares="scores"),
         Method(
             name="pairwise",

@@ -24,6 +24,7 @@ FORMS: dict[str, Form] = {
     "select-list": Form(_ASKED | {"form"}, _AROUND),
     "select-choice": Form(_ASKED, _AROUND),
     "select-score": Form(_ASKED, _AROUND),
+    "select-verdict": Form(_ASKED, _AROUND),
     "select-candidate": Form(frozenset({"letter", "sql", "result"}), frozenset({"note"})),
     "select-memory": Form(frozenset({"question", "specification"})),
     "specification": Form(

@@ -40,7 +40,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """One call of a selection."""
 
     template: str
-    """What was asked: select-list, select-score or select-choice."""
+    """What was asked: select-list, select-score, select-verdict or select-choice."""
     usage: Usage
     seconds: float
     finish: str = "stop"
@@ -78,7 +78,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
-    """A pointwise judgement."""
+    """A pointwise judgement, or the verdict on a group, told of the member that was shown."""
 
     candidate: int
     score: float | None

@@ -62,6 +62,7 @@ def why(candidates: Candidates, selection: Selection) -> str:
 _PLAIN = {
     "greedy": "it was generated without sampling",
     "majority": "its result is the most frequent one",
+    "weighed-majority": "its group is the most probable one, by its size and the model's odds for it",
     "pointwise": "its own score is the highest",
     "pairwise": "its group won the largest share of its comparisons",
     "r3": "its group won against most others",

@@ -55,6 +55,8 @@ class FakeServer:
         self.constrains = True
         """Whether a call with a JSON schema is taken; else it is refused with the status below."""
         self.unconstrained_status = 400
+        self.tells_probabilities = True
+        """Whether it tells the probabilities that a call asks for; else it passes that over."""
         self.window = 4096
         self.pulls: deque[list[dict[str, Any]]] = deque()
         """The lines of each pull to come."""
@@ -240,6 +242,13 @@ class Words:
     def raw(self, line: str) -> bytes:
         raise NotImplementedError
 
+    def told(self, answer: Answer) -> list[dict[str, Any]]:
+        """The probabilities of the answer's first token, where they are asked for."""
+        if not (self.body.get("logprobs") and answer.first and self.server.tells_probabilities):
+            return []
+        tokens = [{"token": token, "logprob": value} for token, value in answer.first.items()]
+        return [{**tokens[0], "top_logprobs": tokens[: self.body["top_logprobs"]]}]
+
 
 class OllamaWords(Words):
     """Lines of JSON."""
@@ -272,6 +281,8 @@ class OllamaWords(Words):
             counts["prompt_eval_count"] = self.body["options"]["num_ctx"]
         reason = "length" if behaviour is Behaviour.CUT else answer.finish
         empty = {"role": "assistant", "content": ""}
+        if told := self.told(answer):
+            counts["logprobs"] = told
         return [self._line(message=empty, done=True, done_reason=reason, **counts)]
 
     def raw(self, line: str) -> bytes:
@@ -303,7 +314,10 @@ class OpenAIWords(Words):
 
     def end(self, answer: Answer, behaviour: Behaviour) -> list[bytes]:
         reason = "length" if behaviour is Behaviour.CUT else answer.finish
-        last = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+        choice: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": reason}
+        if told := self.told(answer):
+            choice["logprobs"] = {"content": told}
+        last = {"choices": [choice]}
         usage = {
             "prompt_tokens": answer.usage.prompt_tokens,
             "completion_tokens": answer.usage.output_tokens,

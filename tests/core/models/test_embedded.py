@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -15,7 +16,7 @@ import pytest_asyncio
 
 from core.errors import MeritoError
 from core.models.call import PromptTooLong
-from core.models.chat import Message, ModelTrouble, Sampling
+from core.models.chat import Message, ModelTrouble, Sampling, WeighedSampling
 from core.models.embedded import EmbeddedModel
 from tests.core.models.conftest import text_of
 
@@ -50,6 +51,15 @@ async def test_it_answers_and_counts(qwen: EmbeddedModel) -> None:
     assert answer.finish == "stop"
     assert answer.usage.prompt_tokens == await qwen.count_tokens(ASK)
     assert answer.usage.output_tokens
+
+
+async def test_it_tells_how_probable_the_first_word_was(qwen: EmbeddedModel) -> None:
+    asked = (Message("user", f"{SCHEMA}Is there a table called singer? Reply with yes or no alone."),)
+    _, answer = await text_of(qwen.stream(asked, WeighedSampling()))
+    assert len(answer.first) == 20
+    assert max(answer.first, key=answer.first.__getitem__) == answer.text
+    assert 0.5 < sum(map(math.exp, answer.first.values())) <= 1.001
+    assert (await text_of(qwen.stream(asked, SHORT)))[1].first == {}
 
 
 async def test_the_description_names_the_weights_by_their_digest(qwen: EmbeddedModel) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 
 from core.database.rows import Outcome, ResultTable
-from core.models.chat import Message, Sampling
+from core.models.chat import Answer, Message, Sampling, Usage
 from core.question import Question
 from core.selection.calls import Caller
 from core.selection.candidates import key_of
@@ -15,7 +16,7 @@ from core.selection.method import METHODS, Terms
 from core.selection.prompts import Front, letter
 from core.selection.selecting import Prepared, select
 from core.selection.selection import Selection
-from tests.scripted import Script, ScriptedModel
+from tests.scripted import Reply, Script, ScriptedModel
 
 QUESTION = Question(id="q", database="shop", text="Which items are red?")
 FRONT = Front(question=QUESTION, schema="CREATE TABLE item (name TEXT);")
@@ -64,11 +65,25 @@ def is_score(messages: Sequence[Message]) -> bool:
     return "whole number" in messages[0].content
 
 
+def is_verdict(messages: Sequence[Message]) -> bool:
+    return "yes or no alone" in messages[0].content
+
+
+def verdict(percent: float) -> Answer:
+    """What an engine that tells probabilities answers, with so much for yes."""
+    yes = min(max(percent / 100, 1e-9), 1 - 1e-9)
+    first = {"yes": math.log(yes), "no": math.log(1 - yes)}
+    usage = Usage(prompt_tokens=50, cached_tokens=0, output_tokens=1)
+    return Answer(text="yes" if yes > 0.5 else "no", first=first, usage=usage)
+
+
 def preferring(value: Callable[[int], float]) -> Script:
     """A selector that always puts candidates with a higher value first."""
 
-    def script(messages: Sequence[Message], _sampling: Sampling) -> str:
+    def script(messages: Sequence[Message], _sampling: Sampling) -> Reply:
         candidates = shown(messages)
+        if is_verdict(messages):
+            return verdict(value(candidates[0]))
         if is_score(messages):
             return str(int(value(candidates[0])))
         places = sorted(range(len(candidates)), key=lambda place: -value(candidates[place]))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.selection.answers import read_letter, read_ranking, read_score
+from core.selection.answers import read_letter, read_ranking, read_score, read_verdict
 from core.selection.prompts import letter
 
 READINGS = [
@@ -114,3 +116,27 @@ def test_a_choice(answer: str, place: int | None) -> None:
 @given(ALPHABET | st.text(max_size=60), st.integers(1, 32))
 def test_any_choice_is_a_place_or_none(answer: str, count: int) -> None:
     assert read_letter(answer, count) in (None, *range(count))
+
+
+@pytest.mark.parametrize(
+    ("first", "share"),
+    [
+        ({"yes": 0.6, "no": 0.2}, 0.75),
+        ({"Yes": 0.3, " yes": 0.2, "**yes": 0.1, "NO": 0.2, "Maybe": 0.1}, 0.75),
+        ({"yes": 0.6, "Well": 0.2}, 0.75),
+        ({"no": 0.8, "Well": 0.1}, 1 / 9),
+        ({"no": 0.9}, 0.1),
+        ({"Well": 0.5, "yesterday": 0.2}, None),
+        ({}, None),
+    ],
+)
+def test_a_verdict(first: dict[str, float], share: float | None) -> None:
+    """What is missing counts as the least that is told, or as what that leaves."""
+    found = read_verdict({token: math.log(each) for token, each in first.items()})
+    assert found == (share if share is None else pytest.approx(share))
+
+
+@given(st.dictionaries(st.sampled_from(["yes", "no", "Yes", "x"]), st.floats(-1e4, 0)))
+def test_any_verdict_is_a_probability_or_none(first: dict[str, float]) -> None:
+    found = read_verdict(first)
+    assert found is None or 0 <= found <= 1

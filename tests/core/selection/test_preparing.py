@@ -25,7 +25,7 @@ from core.selection.retrieval import MemoryBank
 from core.selection.selecting import Prepared, select
 from core.selection.selection import Selection
 from core.selection.specification import Specification, SpecificationMemory
-from tests.core.selection.pools import is_list, is_score
+from tests.core.selection.pools import is_list, is_score, is_verdict, verdict
 from tests.encoders import HashingEncoder
 from tests.scripted import Reply, ScriptedModel
 
@@ -53,6 +53,8 @@ class Engine(ScriptedModel):
             return trouble
         if is_score(messages):
             return "50"
+        if is_verdict(messages):
+            return verdict(50)
         # At odds with itself, so that there are ties.
         count = messages[0].content.count("Result: ")
         places = range(count) if len(self.calls) % 2 else reversed(range(count))

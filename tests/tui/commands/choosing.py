@@ -16,6 +16,7 @@ import pytest
 from core.models.chat import ConstrainedSampling, Message, Sampling
 from core.models.choosing import Choice
 from core.selection.anatomy import Anatomy
+from tests.core.selection.pools import is_verdict, verdict
 from tests.encoders import HashingEncoder
 from tests.scripted import Reply, Script, ScriptedModel
 from tui.main import run
@@ -62,11 +63,14 @@ def write_training(root: Path) -> Path:
 
 
 def helpful(messages: Sequence[Message], sampling: Sampling) -> Reply:
-    """Writes specifications as the tree has them, and ranks the last letter first."""
+    """Writes specifications as the tree has them, ranks the last letter first, and says yes to what
+    counts."""
     text = messages[0].content
     if isinstance(sampling, ConstrainedSampling):
         gold = text.partition("Correct query:\n")[2].partition("\n\n")[0]
         return msgspec.json.encode(Anatomy(gold).rebuilt()).decode()
+    if is_verdict(messages):
+        return verdict(95 if "count(*)" in text.partition("[A]\n")[2] else 5)
     letters = re.findall(r"^\[([A-Z])\]$", text, re.MULTILINE)
     return "50" if "whole number" in text else " > ".join(f"[{each}]" for each in reversed(letters))
 

@@ -53,7 +53,7 @@ COMMANDS: dict[str, Callable[[Path], list[object]]] = {
     "specs build": lambda root: ["specs", "build", training(root), "--json"],
     "select": lambda root: [
         *("select", pool(root), "--root", root, "--json", "--method"),
-        "map-sql-no-memory,pairwise",
+        "map-sql-no-memory,pairwise,weighed-majority",
     ],
 }
 
@@ -121,7 +121,7 @@ async def test_what_is_killed_goes_on_and_repeats_no_finished_call(
     told = [_told(root / f"{name}.out") for name in ("undisturbed", "cut")]
     if command == "select":
         assert told[0] == told[1]
-        assert len(told[0]) == 2 * QUESTIONS
+        assert len(told[0]) == 3 * QUESTIONS
     else:
         specs = [_specifications(root / f"{name}.specs") for name in ("undisturbed", "cut")]
         assert specs[0] == specs[1]

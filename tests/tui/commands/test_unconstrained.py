@@ -86,3 +86,22 @@ async def test_garbled_rankings_are_mended_and_counted(
     assert garbled["map-sql-no-memory"] > 0
     assert garbled["pointwise"] == 4
     assert "mended" in again[1]
+
+
+async def test_a_server_without_probabilities_is_named_and_the_rest_is_done(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = write_pool(root, AGREED, SPLIT, PAIR)
+    words = ("select", pool, "--root", root, "--method", "weighed-majority,mcs")
+    async with FakeServer(ScriptedModel(prose)).running() as server:
+        model = ("--model", f"openai:{server.address}/v1#m")
+        code, out, _err = await told(capsys, *words, *model, "--json")
+        again = await told(capsys, *words, *model)
+    assert (code, again[0]) == (1, 1)
+    choices = {
+        (line["question_id"], line["method"]): line["choice"]
+        for line in map(json.loads, out.splitlines())
+    }
+    assert choices[8, "weighed-majority"] is None
+    assert isinstance(choices[8, "mcs"], int)
+    assert "weighed-majority: m tells no probabilities of its words" in again[2]

@@ -29,3 +29,13 @@ async def test_what_all_agree_on_is_told_so() -> None:
     candidates = pool(3)
     selection, _ = await choose(candidates, preferring(float), "pointwise")
     assert "nobody had to be asked" in "\n".join(selection_words(candidates, selection))
+
+
+async def test_a_group_that_is_weighed_is_told_so() -> None:
+    candidates = pool(2, 1)
+    selection, _ = await choose(
+        candidates, preferring(lambda i: 90.0 if i == 2 else 10.0), "weighed-majority"
+    )
+    told = "\n".join(selection_words(candidates, selection))
+    assert "chosen by weighed-majority: candidate 3" in told
+    assert "its group is the most probable one, by its size and the model's odds for it" in told

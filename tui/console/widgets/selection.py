@@ -34,6 +34,7 @@ _ROWS = 3
 _SHADES = "█▓▒░"
 """From the best quarter of the ranks to the last."""
 _HEATS = (f"{GOOD} bold", GOOD, QUIET, QUIET)
+_SCORES = {"weighed-majority": "probability of yes, %"}
 _CELL = 4
 """Cells of a rank with its shade."""
 
@@ -147,11 +148,11 @@ def _sure(selection: Selection, width: int) -> list[Line]:
 
 
 def _scores(selection: Selection, width: int) -> list[Line]:
-    name = "tie-break scores" if selection.tied else "scores"
+    name = "tie-break scores" if selection.tied else _SCORES.get(selection.method, "scores")
     lines = [rule((name, TITLE), width=width)]
     for each in selection.scores:
         chosen = each.candidate == selection.choice
-        said = "no score" if each.score is None else f"{each.score:g}"
+        said = "no score" if each.score is None else f"{each.score:.4g}"
         lines.append(
             line(
                 ("▸ " if chosen else "  ", GOOD),
