@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-from urllib.request import pathname2url
 
 import msgspec
 
@@ -22,7 +22,9 @@ from core.question import Question
 from core.selection.grouped import Candidates
 from core.selection.selection import Selection
 from core.selection.specification import SpecificationMemory
+from stores import schema
 from stores.errors import StoreTrouble, in_words
+from stores.opening import connect
 from stores.transactions import immediate
 
 APPLICATION_ID = 0x4D525350
@@ -49,17 +51,24 @@ _HEADER = b"SQLite format 3\0"
 def specs_path(store: Path) -> Path:
     """The file that belongs to a store. Raises StoreTrouble where `store` is something else, so that
     nothing is made beside it."""
-    trouble = StoreTrouble(f"{store} is no Merito store.", "Name another file with --store.")
     try:
-        if store.is_dir():
-            raise trouble
-        if store.is_file():
-            with store.open("rb") as file:
-                if file.read(len(_HEADER)) not in (b"", _HEADER):
-                    raise trouble
+        ours = not store.exists() or (store.is_file() and _is_ours(store))
     except (OSError, ValueError) as wrong:
         raise StoreTrouble(f"{store} cannot be read: {wrong}.", "Name another with --store.") from None
+    if not ours:
+        raise StoreTrouble(f"{store} is no Merito store.", "Name another file with --store.")
     return store.with_name(f"{store.name}.specs")
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file is a store, or specifications themselves, or still empty."""
+    with path.open("rb") as file:
+        header = file.read(len(_HEADER))
+    if header != _HEADER:
+        return not header
+    with in_words(path), closing(connect(path, "ro")) as connection:
+        identity = connection.execute("PRAGMA application_id").fetchone()[0]
+    return identity in (schema.APPLICATION_ID, APPLICATION_ID)
 
 
 class KeptSelection(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,7 +110,7 @@ class Specs:
         if create:
             _folder_of(path)
         with in_words(path, "file of specifications"):
-            uri = f"file:{pathname2url(str(path.resolve()))}?mode={mode}"
+            uri = f"{path.resolve().as_uri()}?mode={mode}"
             self._connection = sqlite3.connect(
                 uri, uri=True, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
             )
@@ -231,9 +240,9 @@ class Specs:
                 f" {VERSION}.",
                 "Update Merito. The file was not touched.",
             )
-        self._has_selections = version >= VERSION
-        if version < VERSION and not self._read_only:
-            self._has_selections = True
+        self._has_selections = version >= VERSION or not self._read_only
+        if not self._read_only:
+            # Also where nothing is missing: what cannot be written to says so before any work begins.
             with immediate(self._connection):
                 self._make(_SELECTIONS)
                 execute(f"PRAGMA user_version = {VERSION}")

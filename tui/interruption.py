@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 
 async def until_interrupted(work: Awaitable[None]) -> bool:
@@ -28,3 +31,16 @@ async def until_interrupted(work: Awaitable[None]) -> bool:
         for name in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError, RuntimeError):
                 loop.remove_signal_handler(name)
+
+
+def run_whole(work: Coroutine[Any, Any, Result]) -> Result:
+    """`asyncio.run`, which SIGTERM ends as Ctrl-C does: whatever `work` holds is given back. Raises
+    KeyboardInterrupt where it was ended so."""
+    results: list[Result] = []
+
+    async def keep() -> None:
+        results.append(await work)
+
+    if not asyncio.run(until_interrupted(keep())):
+        raise KeyboardInterrupt
+    return results[0]

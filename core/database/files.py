@@ -20,7 +20,7 @@ _APPLICATION_ID = 68
 _OWN = b"MRS"
 """How the application id of a store and of a file of specifications begins."""
 _LONGEST_ID = 200
-"""File systems refuse names much longer, and not by saying that there is no such file."""
+"""Bytes. File systems refuse names much longer, and not by saying that there is no such file."""
 
 
 def check_database(path: Path) -> None:
@@ -162,7 +162,7 @@ class DatabaseFolder:
         # An id is a plain name: "../x" must not lead out of the root.
         if db_id in ("", ".", "..") or any(mark in db_id for mark in "/\\\0"):
             return None
-        if len(db_id) > _LONGEST_ID:
+        if len(db_id.encode("utf-8", "surrogatepass")) > _LONGEST_ID:
             return None
         nested = (self.root / under / db_id / f"{db_id}.sqlite" for under in _NESTED)
         flat = (self.root / f"{db_id}{suffix}" for suffix in _SUFFIXES)
@@ -183,9 +183,10 @@ class DatabaseFolder:
         names = self.users_databases()
         if not names:
             return "It holds no database: expected ID/ID.sqlite, database/ID/ID.sqlite or ID.sqlite."
-        near = difflib.get_close_matches(db_id[:_LONGEST_ID], names, n=3, cutoff=0.5)
+        by_folded = {name.casefold(): name for name in names}
+        near = difflib.get_close_matches(db_id[:_LONGEST_ID].casefold(), by_folded, n=3, cutoff=0.5)
         if near:
-            return f"Did you mean {', '.join(near)}?"
+            return f"Did you mean {', '.join(by_folded[each] for each in near)}?"
         more = ", ..." if len(names) > _NAMES_SHOWN else ""
         return f"There are: {', '.join(names[:_NAMES_SHOWN])}{more}."
 

@@ -39,7 +39,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     memory: SpecificationMemory
     calls: int
     rejected: tuple[str, ...] = ()
-    """Why each answer that did not hold was rejected."""
+    """Why each answer that did not hold was rejected, or why none could be asked for."""
 
 
 async def build(
@@ -62,6 +62,7 @@ async def distil(pair: TrainingPair, caller: Caller) -> Built:
     messages = await _prompt(pair, anatomy, caller)
     constraint = msgspec.json.encode(json_schema(anatomy.rebuilt(), pair.question)).decode()
     rejected: list[str] = []
+    calls = 0
     for attempt in range(TRIES):
         sampling = ConstrainedSampling(
             temperature=_RETRY_TEMPERATURE if attempt else 0.0,
@@ -71,6 +72,7 @@ async def distil(pair: TrainingPair, caller: Caller) -> Built:
         )
         try:
             answer = await caller.ask(messages, sampling)
+            calls += 1
             found = read_specification(answer.text, anatomy.keys, anatomy.constructs)
         except Invalid as why:
             rejected.append(str(why))
@@ -81,9 +83,9 @@ async def distil(pair: TrainingPair, caller: Caller) -> Built:
             break
         else:
             memory = _memory(pair, found, caller.described.fingerprint)
-            return Built(memory=memory, calls=attempt + 1, rejected=tuple(rejected))
+            return Built(memory=memory, calls=calls, rejected=tuple(rejected))
     memory = _memory(pair, anatomy.rebuilt(), caller.described.fingerprint, rebuilt=True)
-    return Built(memory=memory, calls=len(rejected), rejected=tuple(rejected))
+    return Built(memory=memory, calls=calls, rejected=tuple(rejected))
 
 
 def _memory(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from core.models.chat import (
     ModelTrouble,
     Sampling,
 )
-from core.models.retry import RetryPolicy, stream_with_retries
+from core.models.retry import RetryPolicy, Stumble, stream_with_retries
 from core.selection.selection import Asked, Spent
 
 
@@ -59,12 +59,14 @@ class Caller:
         retries: RetryPolicy | None = None,
         *,
         jobs: int | None = None,
+        stumbled: Callable[[Stumble], None] = lambda _stumble: None,
     ) -> None:
-        """`jobs` calls are under way at once; None leaves their number to the engine."""
+        """`jobs` calls are under way at once; None leaves their number to the engine. `stumbled` hears
+        of every failure that may pass, before the wait for the next try."""
         self.model, self.described = model, described
         self.at_once = jobs or described.calls_at_once
         self._kept = kept or NothingKept()
-        self._retries = retries
+        self._retries, self._stumbled = retries, stumbled
         self._free = asyncio.Semaphore(self.at_once)
         self.constrains = True
         """Whether the engine takes a schema to hold an answer to, as far as it was asked to."""
@@ -103,6 +105,8 @@ class Caller:
             async for piece in pieces:
                 if isinstance(piece, Answer):
                     answer = piece
+                elif isinstance(piece, Stumble):
+                    self._stumbled(piece)
         assert answer is not None, "a stream ends with its answer or raises"
         return answer
 

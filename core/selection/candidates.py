@@ -209,4 +209,4 @@ def _problems(
 
 def unusable(pooled: PooledQuestion, trouble: MeritoError) -> Candidates:
     """What stands for a question whose database cannot be used."""
-    return Candidates(executed=(), groups=(), problems=(f"Question {pooled.id}: {trouble.problem}",))
+    return Candidates(executed=(), groups=(), problems=(f"Question {pooled.id}: {trouble}",))

@@ -48,7 +48,7 @@ def read_training(
     (default: the file's folder). A record that is broken, or of which something is missing, is a
     problem and left out. Raises MeritoError where the file, or every pair, is of no use.
     """
-    described = _described(path.parent)
+    described, undescribed = _described(path.parent)
     folder = DatabaseFolder(root) if root is not None else None
     if folder is None and not described:
         folder = DatabaseFolder(path.parent)
@@ -65,8 +65,8 @@ def read_training(
                 schemas[pair.database] = _schema(pair.database, described, folder)
             kept.append(msgspec.structs.replace(pair, schema=schemas[pair.database]))
         except MeritoError as missing:
-            problems.append(f"{pair.database}: {missing.problem}")
-    problems = list(dict.fromkeys(problems))
+            problems.append(f"{pair.database}: {missing}")
+    problems = list(dict.fromkeys([*undescribed, *problems]))
     if not kept:
         why = problems[0] if problems else f"{path}: it holds no pairs."
         raise MeritoError(why, "Put tables.json beside the file, or give --root DIR.")
@@ -95,15 +95,23 @@ def _pairs(records: list[Record]) -> tuple[list[TrainingPair], list[str]]:
     return list(pairs.values()), problems
 
 
-def _described(folder: Path) -> dict[str, Schema]:
-    """Schemas from Spider's description files in the folder."""
+def _described(folder: Path) -> tuple[dict[str, Schema], list[str]]:
+    """Schemas from Spider's description files in the folder, and what is wrong with others there."""
     found: dict[str, Schema] = {}
+    problems = []
     for file in sorted(folder.glob("*tables.json")):
         listed = parse_json(str(file), read_text(file))
-        for record in listed if isinstance(listed, list) else ():
-            schema = Schema.from_spider_tables(record)
-            found[schema.database] = schema
-    return found
+        if not isinstance(listed, list):
+            problems.append(f"{file}: it holds no list of schemas, so it is passed over.")
+            continue
+        for record in listed:
+            try:
+                schema = Schema.from_spider_tables(record)
+            except MeritoError as broken:
+                problems.append(f"{file}: {broken.problem}")
+            else:
+                found[schema.database] = schema
+    return found, problems
 
 
 def _schema(database: str, described: Mapping[str, Schema], folder: DatabaseFolder | None) -> Schema:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,18 @@ def test_a_place_that_cannot_be_written_is_named(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(MeritoError, match="cannot be written"), whole_file(Path(place)):
         pass
+
+
+def test_a_database_is_never_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        connection.execute("CREATE TABLE item (name)")
+        for file in (path, tmp_path / "shop.sqlite-wal"):
+            before = file.read_bytes()
+            with (
+                pytest.raises(MeritoError, match="is a database and would be lost"),
+                whole_file(file) as written,
+            ):
+                written.write(b"x")
+            assert file.read_bytes() == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -13,6 +12,7 @@ import click
 
 from core.wording import counted
 from tui import options
+from tui.interruption import run_whole
 
 if TYPE_CHECKING:
     from core.selection.pool import Pool
@@ -29,8 +29,8 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 
     name = "numbers"
 
-    def __init__(self, least: int | None = None) -> None:
-        self._least = least
+    def __init__(self, least: int | None = None, most: int | None = None) -> None:
+        self._least, self._most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The numbers. Fails as a usage error for anything else."""
@@ -42,6 +42,8 @@ class Numbers(click.ParamType[tuple[int, ...]]):
             self.fail("It names no number; give some, like 42,43,44.", param, ctx)
         if self._least is not None and any(number < self._least for number in found):
             self.fail(f"Each number must be at least {self._least}.", param, ctx)
+        if self._most is not None and any(number > self._most for number in found):
+            self.fail(f"Each number must be at most {self._most}.", param, ctx)
         return tuple(dict.fromkeys(found))
 
 
@@ -75,7 +77,7 @@ Examples:
 )
 @click.option(
     "--sweep",
-    type=Numbers(1),
+    type=Numbers(1, 64),
     help="Choose again with each of these numbers of permutations: 1,2,8.",
 )
 @click.option(
@@ -118,7 +120,7 @@ def command(
         presentations=SHUFFLED if consistency else SHUFFLED[:1],
         **asked,
     )
-    return asyncio.run(_bench(order, _once(pools), seeds or (order.seed,), sweep or (), as_json))
+    return run_whole(_bench(order, _once(pools), seeds or (order.seed,), sweep or (), as_json))
 
 
 def _once(paths: Sequence[Path]) -> list[Path]:
@@ -140,6 +142,7 @@ async def _bench(
     sweep: Sequence[int],
     as_json: bool,
 ) -> int:
+    from core.errors import UsageMistake
     from core.selection.pool import read_pool
     from core.selection.repeating import Study, refuse_other_questions
     from tui.selection.panel import panel_for, questions_of
@@ -151,6 +154,11 @@ async def _bench(
         complain(problem)
     questions = {str(path): questions_of(order, pool) for path, pool in pools.items()}
     refuse_other_questions(questions)
+    if not any(each.gold.strip() for pool in questions.values() for each in pool):
+        raise UsageMistake(
+            f"{order.pool} has no gold SQL, by which methods are compared.",
+            "Give each question gold_sql, or choose with merito select, which needs none.",
+        )
     study = Study([*questions.values()], seeds, order.permutations, sweep)
     async with panel_for(order, pools[order.pool]) as ready:
         bench = _Bench(ready, pools, study, as_json)

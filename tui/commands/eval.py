@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tui import options
+from tui.interruption import run_whole
 
 if TYPE_CHECKING:
     from core.datasets.predictions import Pair
@@ -130,7 +131,6 @@ def _score_files(
     as_json: bool,
     **_store: None,
 ) -> int:
-    import asyncio
 
     from core.datasets.predictions import key_notice, read_decisions, read_pairs
     from core.experiments.rewording import check_same, rewording_of
@@ -150,12 +150,12 @@ def _score_files(
     settings = _Settings(dataset, root, deadline or 30.0, keep_distinct)
 
     if as_json:
-        asyncio.run(_score(pairs, settings, tally, _print_json))
+        run_whole(_score(pairs, settings, tally, _print_json))
         for line in _on_purpose(tally):
             click.echo(line, err=True)
     else:
         with _progress(len(pairs)) as advance:
-            asyncio.run(_score(pairs, settings, tally, advance))
+            run_whole(_score(pairs, settings, tally, advance))
         _summarise(tally, _test_cases(root, pairs))
     if reworded := rewording_of(earlier, tally.decided):
         say(reworded.told, err=as_json)

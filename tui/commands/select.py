@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tui import options
+from tui.interruption import run_whole
 
 if TYPE_CHECKING:
     from core.selection.pooling import Chosen
@@ -61,7 +61,7 @@ def command(methods: tuple[str, ...], consistency: bool, as_json: bool, **asked:
         presentations=SHUFFLED if consistency else (FILE_ORDER,),
         **asked,
     )
-    return asyncio.run(_select(order, as_json))
+    return run_whole(_select(order, as_json))
 
 
 async def _select(order: PanelOrder, as_json: bool) -> int:
@@ -75,6 +75,8 @@ async def _select(order: PanelOrder, as_json: bool) -> int:
     pool = read_pool(order.pool)
     for problem in pool.problems:
         complain(problem)
+    if not any(each.gold.strip() for each in pool.questions):
+        complain("No question has gold SQL, so nothing is judged.")
     chosen: list[list[Chosen]] = []
     async with panel_for(order, pool) as ready:
         choices = ready.panel.choose_all(questions_of(order, pool), ready.at_once)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 
 from core.wording import counted
 from tui import options
+from tui.interruption import run_whole
 from tui.selection.kept import memory_bank, open_specs
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def build(
     for problem in training.problems:
         click.echo(_one_line(problem), err=True)
     with open_specs(store, create=True) as opened:
-        asyncio.run(_build(training, opened, model, jobs, as_json))
+        run_whole(_build(training, opened, model, jobs, as_json))
     return 1 if training.problems else 0
 
 
@@ -107,7 +107,7 @@ def distil(
     found = _repairs(memories, store)
     with open_specs(store, create=True) as opened:
         if found.training.pairs:
-            asyncio.run(_build(found.training, opened, model, jobs, as_json))
+            run_whole(_build(found.training, opened, model, jobs, as_json))
         else:
             click.echo("There is no confirmed and approved repair in the store yet.", err=True)
     if found.left_out:
@@ -143,6 +143,7 @@ async def _build(
     from core.selection.calls import Caller
     from tui import settings
     from tui.engines import engines
+    from tui.selection.telling import stumbled
 
     known = opened.ids()
     missing = sum(pair.id not in known for pair in training.pairs)
@@ -151,14 +152,14 @@ async def _build(
     if missing:
         async with engines(settings.value("model", model), jobs=jobs) as ready:
             engine = ready.choice.model
-            caller = Caller(engine, await engine.describe(), opened, jobs=jobs)
-            with _progress(missing, "Distilling") as advance:
+            caller = Caller(engine, await engine.describe(), opened, jobs=jobs, stumbled=stumbled)
+            with _progress(missing, "Distilling", hidden=as_json) as advance:
                 memories = build(training, caller, known, caller.at_once)
                 async with aclosing(memories):
                     async for built in memories:
                         opened.keep([built.memory])
                         made, rebuilt = made + 1, rebuilt + built.memory.rebuilt
-                        rejected += len(built.rejected)
+                        rejected += built.calls - (not built.memory.rebuilt)
                         if as_json:
                             _say(_built(built), True, str)
                         advance()
@@ -217,7 +218,7 @@ def search(question: str, database: str, limit: int, store: Path | None, as_json
 
     wanted = Question(id="", database=database, text=question)
     with open_specs(store) as opened:
-        found = asyncio.run(_nearest(opened, wanted))
+        found = run_whole(_nearest(opened, wanted))
     for memory in found[:limit]:
         _say(_listed(memory), as_json, _row)
     if not found:
@@ -233,15 +234,21 @@ async def _nearest(opened: Specs, question: Question) -> list[SpecificationMemor
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @options.store
 def export(file: Path, store: Path | None) -> None:
-    """Write every memory to FILE, one JSON object a line."""
+    """Write every memory to FILE, one JSON object a line; '-' is standard output. A file that is
+    there is replaced, a database is not."""
     from core.whole_file import whole_file
     from stores.specs import export_lines
 
     with open_specs(store) as opened:
         memories = opened.memories()
+    if str(file) == "-":
+        for line in export_lines(memories):
+            click.echo(line, nl=False)
+        return
     with whole_file(file) as written:
         written.writelines(export_lines(memories))
-    click.echo(f"{counted(len(memories), 'memory', 'memories')} in {_one_line(str(file))}")
+    words = f"{counted(len(memories), 'memory', 'memories')} in {_one_line(str(file))}"
+    click.echo(words, err=not file.is_file())
 
 
 @command.command(
@@ -272,7 +279,7 @@ def _read(file: Path) -> list[SpecificationMemory]:
         if line.strip():
             try:
                 memories.append(msgspec.json.decode(line, type=SpecificationMemory))
-            except (msgspec.MsgspecError, UnicodeError) as broken:
+            except (msgspec.MsgspecError, UnicodeError, RecursionError) as broken:
                 raise MeritoError(
                     f"{file}, line {number}: no specification memory ({broken}).", "Correct the line."
                 ) from None
@@ -280,8 +287,8 @@ def _read(file: Path) -> list[SpecificationMemory]:
 
 
 @contextmanager
-def _progress(total: int, words: str) -> Iterator[Callable[[], None]]:
-    """A bar on stderr."""
+def _progress(total: int, words: str, *, hidden: bool) -> Iterator[Callable[[], None]]:
+    """A bar on stderr, where that is a terminal."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -292,7 +299,10 @@ def _progress(total: int, words: str) -> Iterator[Callable[[], None]]:
     )
 
     columns = (TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(
+        *columns, console=console, transient=True, disable=hidden or not console.is_terminal
+    ) as progress:
         task = progress.add_task(words, total=total)
         yield lambda: progress.advance(task)
 
@@ -315,8 +325,8 @@ def _listed(memory: SpecificationMemory) -> dict[str, Any]:
 def _row(shown: dict[str, Any]) -> str:
     mark = "tree " if shown["rebuilt"] else "model"
     what = f"{shown['database']}: {shown['question']}"
-    origin = f"  (repair {shown['repair']})" if shown["repair"] else ""
-    return f"{shown['id'][:12]}  {mark}  {_one_line(what)}{origin}"
+    origin = f"(repair {shown['repair']})" if shown["repair"] else ""
+    return f"{_one_line(shown['id'][:12])}  {mark}  {_one_line(what)}  {_one_line(origin)}".rstrip()
 
 
 def _page(whole: dict[str, Any]) -> str:

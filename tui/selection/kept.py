@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 
 def open_specs(store: Path | None, *, create: bool = False) -> Specs:
-    """The specifications that belong to a store, or to the usual one. Raises StoreTrouble."""
+    """The specifications that belong to a store, or to the usual one: with `create` to write to, and
+    made where they are missing, else to read alone. Raises StoreTrouble."""
     from stores.specs import Specs, specs_path
     from tui import settings
 
     path = specs_path(settings.store_path(None if store is None else str(store)))
-    return Specs(path, create=create)
+    return Specs(path, create=create, read_only=not create)
 
 
 @asynccontextmanager

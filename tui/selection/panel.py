@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -97,7 +98,7 @@ class Ready:
 
         self.specs.keep_selections(
             KeptSelection(
-                pool=str(self.order.pool.resolve()),
+                pool=_pool_name(self.order.pool),
                 place=self.places[each.pooled.question.id],
                 at=time.time(),
                 question=each.pooled.question,
@@ -149,7 +150,12 @@ def _executor(order: PanelOrder, pool: Pool, sandbox: Sandbox, folder: DatabaseF
     from core.selection.candidates import Executor
 
     golds = {each.question.id: each.gold for each in pool.questions if each.gold.strip()}
-    return Executor(sandbox, folder, golds, order.protocol, order.deadline)
+    return Executor(sandbox, folder, golds or None, order.protocol, order.deadline)
+
+
+def _pool_name(path: Path) -> str:
+    """What a pool is kept under: its path, readable where its bytes are no text."""
+    return os.fsencode(path.resolve()).decode("utf-8", "replace")
 
 
 def _places(pool: Pool) -> dict[str, int]:
@@ -161,14 +167,15 @@ async def _asking(
 ) -> dict[str, Any]:
     from core.selection.calls import Caller
     from core.selection.preparing import Preparer
+    from tui.selection.telling import stumbled
 
     bank = await _bank(order, specs, stack) if order.remembers else None
     model = await _model(order.model, stack)
-    caller = Caller(model, await model.describe(), specs)
+    caller = Caller(model, await model.describe(), specs, stumbled=stumbled)
     judge = None
     if order.judge:
         other = await _model(order.judge, stack)
-        judge = Caller(other, await other.describe(), specs)
+        judge = Caller(other, await other.describe(), specs, stumbled=stumbled)
     preparer = Preparer(folder, caller, bank, order.memory_tokens, judge)
     return {"caller": caller, "judge": judge, "preparer": preparer}
 
@@ -188,7 +195,7 @@ def _named(bank: Path) -> Specs:
     from stores.specs import Specs, specs_path
 
     own = bank.exists() and not specs_path(bank).exists()
-    return Specs(bank if own else specs_path(bank), create=False)
+    return Specs(bank if own else specs_path(bank), create=False, read_only=True)
 
 
 async def _model(name: str | None, stack: AsyncExitStack) -> ChatModel:

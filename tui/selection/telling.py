@@ -10,6 +10,7 @@ import click
 from tui.view.legible import one_line
 
 if TYPE_CHECKING:
+    from core.models.retry import Stumble
     from core.selection.pooling import Chosen
 
 _LINE = 300
@@ -18,6 +19,13 @@ _LINE = 300
 def complain(problem: str) -> None:
     """One line on stderr."""
     click.echo(one_line(problem, _LINE), err=True)
+
+
+def stumbled(stumble: Stumble) -> None:
+    """One line on stderr for a failure of the engine that may pass."""
+    from tui.view.plain import trouble_words
+
+    click.echo(trouble_words(stumble.problem, stumble.mend, stumble.retry_in), err=True)
 
 
 def tell(

@@ -269,8 +269,13 @@ def _reflected(_view: RunView, event: ReflectionWritten) -> Iterator[str]:
 
 
 def _stumbled(_view: RunView, event: ModelStumbled) -> Iterator[str]:
-    then = "the run is paused" if event.retry_in is None else f"next try in {event.retry_in:.0f} s"
-    yield f"engine trouble: {one_line(f'{event.problem} {event.mend}', 500)} ({then})"
+    yield trouble_words(event.problem, event.mend, event.retry_in)
+
+
+def trouble_words(problem: str, mend: str, retry_in: float | None) -> str:
+    """A failure of the engine that may pass, and what comes of it."""
+    then = "the run is paused" if retry_in is None else f"next try in {retry_in:.0f} s"
+    return f"engine trouble: {one_line(f'{problem} {mend}', 500)} ({then})"
 
 
 def _episode_ended(view: RunView, event: EpisodeEnded) -> Iterator[str]:

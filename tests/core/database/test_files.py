@@ -199,6 +199,7 @@ def test_an_unknown_id_names_the_nearest_databases(folder: Path) -> None:
         DatabaseFolder(folder).path("spyder")
     assert "'spyder'" in caught.value.problem
     assert caught.value.mend == "Did you mean spider?"
+    assert DatabaseFolder(folder).others_than("SPIDER") == "Did you mean spider?"
 
 
 def test_no_folder(tmp_path: Path) -> None:
@@ -212,3 +213,8 @@ def test_the_benchmarks_own_folders(data_folder: Path) -> None:
     assert DatabaseFolder(data_folder / "bird").names() == ("superhero",)
     for name in DatabaseFolder(data_folder / "spider").names():
         check_database(DatabaseFolder(data_folder / "spider").path(name))
+
+
+@pytest.mark.parametrize("db_id", ["x" * 300, "\u65e5" * 150, "\ud800" * 150])
+def test_a_name_longer_than_any_file_is_that_of_no_database(folder: Path, db_id: str) -> None:
+    assert db_id not in DatabaseFolder(folder)

@@ -273,6 +273,7 @@ def test_consistency_by_the_number_of_permutations(stage: Stage) -> None:
     [
         (("--seeds", "a,b"), "whole numbers"),
         (("--sweep", "0"), "at least 1"),
+        (("--sweep", "65"), "at most 64"),
         (("--seeds", ""), "'--seeds': It names no number"),
         (("--seeds", ","), "'--seeds': It names no number"),
         (("--sweep", " "), "'--sweep': It names no number"),
@@ -327,3 +328,9 @@ async def test_a_run_without_candidates_makes_no_pool(
     assert code == 1
     assert "has drawn no candidates" in err
     assert not file.exists()
+
+
+def test_without_gold_there_is_nothing_to_compare(stage: Stage) -> None:
+    pool = write_pool(stage.root, record(1, "thing", "SELECT 1", "SELECT 2"))
+    assert stage("bench", "select", pool, "--root", stage.root, "--methods", "majority") == 2
+    assert "has no gold SQL" in stage.err

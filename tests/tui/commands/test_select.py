@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -159,3 +160,21 @@ def test_the_methods_can_be_listed(stage: Stage) -> None:
 def test_an_unknown_method_is_one_line(stage: Stage) -> None:
     assert select(stage, AGREED, method="majorty") == 2
     assert "Did you mean 'majority'" in stage.err
+
+
+def test_a_pool_without_gold_is_said_once(stage: Stage) -> None:
+    records = [record(n, f"thing {n}", "SELECT 1", "SELECT 2") for n in range(3)]
+    assert select(stage, *records, method="majority") == 0
+    assert stage.err.count("gold") == 1
+    assert [line["problems"] for line in stage.lines] == [[], [], []]
+
+
+def test_a_database_that_is_not_there_has_its_way_out(stage: Stage) -> None:
+    assert select(stage, record(1, "x", "SELECT 1", db_id="SHOP"), method="majority") == 1
+    assert "Did you mean shop?" in stage.err
+
+
+def test_a_pool_whose_name_is_no_text_can_be_chosen_from(stage: Stage) -> None:
+    pool = write_pool(stage.root, record(1, "How many items are there?", "SELECT 1", "SELECT 2"))
+    named = pool.rename(stage.root / os.fsdecode(b"p\xff.jsonl"))
+    assert stage("select", named, "--root", stage.root, "--method", "majority") == 0

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from core.models.call import PromptTooLong
 from core.models.chat import Message, ModelTrouble, Sampling
+from stores.store import Store
 from tests.scripted import Reply
 from tests.tui.commands.choosing import GOLDS, Stage, helpful, write_training
 
@@ -148,3 +153,95 @@ def test_pairs_without_a_schema_are_named_and_the_rest_done(stage: Stage, train:
     assert stage("specs", "build", train) == 1
     assert "gone" in stage.err
     assert "3 memories made" in stage.out
+
+
+@pytest.mark.parametrize("target", ["store.sqlite", "store.sqlite.specs"])
+def test_an_export_replaces_no_database(stage: Stage, train: Path, target: str) -> None:
+    with Store.open(stage.store, create=True):
+        pass
+    stage("specs", "build", train)
+    before = (stage.root / target).read_bytes()
+    assert stage("specs", "export", stage.root / target) == 1
+    assert "is a database and would be lost" in stage.err
+    assert (stage.root / target).read_bytes() == before
+
+
+def test_an_export_may_go_to_standard_output(stage: Stage, train: Path) -> None:
+    stage("specs", "build", train)
+    assert stage("specs", "export", "-") == 0
+    assert {line["database"] for line in stage.lines} == {"shop"}
+    assert len(stage.lines) == 3
+
+
+def test_nothing_imported_reaches_the_terminal_raw(stage: Stage, train: Path) -> None:
+    stage("specs", "build", train)
+    stage("specs", "export", "-")
+    memory = {**stage.lines[0], "id": "\x1b[31mred"}
+    (stage.root / "evil.jsonl").write_text(json.dumps(memory))
+    assert stage("specs", "import", stage.root / "evil.jsonl") == 0
+    assert stage("specs", "list") == 0
+    assert "\x1b" not in stage.out
+    assert "\N{SYMBOL FOR ESCAPE}[31mred" in stage.out
+
+
+def test_deep_nesting_is_a_broken_line(stage: Stage) -> None:
+    (stage.root / "deep.jsonl").write_text('{"x":' + "[" * 200_000)
+    assert stage("specs", "import", stage.root / "deep.jsonl") == 1
+    assert "deep.jsonl, line 1: no specification memory" in stage.err
+
+
+def test_a_broken_schema_record_is_named_and_the_rest_done(stage: Stage, train: Path) -> None:
+    (stage.root / "tables.json").write_text('[{"db_id": "x"}]')
+    assert stage("specs", "build", train, "--root", stage.root) == 1
+    assert "tables.json: The schema record of database 'x'" in stage.err
+    assert "3 memories made" in stage.out
+
+
+def test_a_prompt_that_is_too_long_is_no_call(stage: Stage, train: Path) -> None:
+    stage.script = lambda _m, _s: PromptTooLong(9_000, 4_096)
+    assert stage("specs", "build", train, "--limit", 1, "--json") == 0
+    assert stage.lines[0]["calls"] == 0
+    assert stage.lines[0]["rebuilt"]
+    assert "no valid specification" not in stage.err
+
+
+def test_another_programs_database_is_no_store(stage: Stage, train: Path) -> None:
+    stage("specs", "build", train)
+    stage("specs", "export", stage.root / "bank.jsonl")
+    stage.store = stage.root / "shop.sqlite"
+    assert stage("specs", "import", stage.root / "bank.jsonl") == 1
+    assert "shop.sqlite is no Merito store" in stage.err
+    assert not stage.bank.exists()
+
+
+def test_a_name_that_is_no_text_is_a_name(stage: Stage, train: Path) -> None:
+    stage.store = stage.root / os.fsdecode(b"s\xff.sqlite")
+    assert stage("specs", "build", train) == 0
+    assert stage("specs", "list") == 0
+    assert len(stage.out.splitlines()) == 3
+
+
+def test_what_cannot_be_written_to_can_be_read(stage: Stage, train: Path) -> None:
+    """A file of version 1, too, which writing would bring up to date."""
+    stage("specs", "build", train)
+    with closing(sqlite3.connect(stage.bank)) as connection:
+        connection.execute("DROP TABLE selection")
+        connection.execute("PRAGMA user_version = 1")
+    before = stage.bank.read_bytes()
+    assert stage("specs", "list") == 0
+    assert len(stage.out.splitlines()) == 3
+    assert stage.bank.read_bytes() == before
+
+
+def test_a_server_that_stumbles_is_told_of(
+    stage: Stage, train: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[Reply] = [ModelTrouble("The server is busy.", "Wait.", passing=True)]
+    stage.script = lambda m, s: answers.pop() if answers else helpful(m, s)
+    monkeypatch.setattr("asyncio.sleep", _at_once)
+    assert stage("specs", "build", train, "--limit", 1) == 0
+    assert "engine trouble: The server is busy. Wait. (next try in 1 s)" in stage.err
+
+
+async def _at_once(_seconds: float) -> None:
+    """No wait."""
