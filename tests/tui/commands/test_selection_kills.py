@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import random
 import sqlite3
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -15,10 +16,12 @@ from typing import Any
 import pytest
 
 from core.models.chat import CALLS_AT_ONCE, ConstrainedSampling, Message, Sampling
+from tests.core.models.server import Behaviour
 from tests.scripted import Reply
 from tests.tui.commands.choosing import helpful, make_shop, record, write_pool
 from tests.tui.commands.test_bench import served
 from tests.tui.experiments.life import benched
+from tui.running import INTERRUPTED
 
 KILLS = 3
 QUESTIONS = 20
@@ -56,6 +59,13 @@ COMMANDS: dict[str, Callable[[Path], list[object]]] = {
         "map-sql-no-memory,pairwise,weighed-majority",
     ],
 }
+
+
+def _study(root: Path) -> list[object]:
+    sqls = ("SELECT name FROM item", "SELECT price FROM item")
+    golds = {"gold_sql": "SELECT name FROM item"}
+    file = write_pool(root, *(record(n, f"thing {n}", *sqls, **golds) for n in range(QUESTIONS)))
+    return ["bench", "select", file, "--root", root, "--methods", "mcs,majority"]
 
 
 def finished(store: Path) -> int:
@@ -126,6 +136,34 @@ async def test_what_is_killed_goes_on_and_repeats_no_finished_call(
         specs = [_specifications(root / f"{name}.specs") for name in ("undisturbed", "cut")]
         assert specs[0] == specs[1]
         assert len(specs[0]) == QUESTIONS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "reports"),
+    [(COMMANDS["specs build"], ""), (COMMANDS["select"], ""), (_study, "exact McNemar")],
+    ids=["specs build", "select", "bench select"],
+)
+async def test_sigterm_ends_as_ctrl_c_does(
+    tmp_path: Path, words: Callable[[Path], list[object]], reports: str
+) -> None:
+    """Quietly, with what is finished told: a terminal gets its cursor back that way, too."""
+    root = make_shop(tmp_path)
+    async with served(written) as (server, model):
+        server.behaviours.extend([Behaviour.PROPER] * 4 + [Behaviour.SILENT] * 50)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", "import sys; from tui.main import run; sys.exit(run(sys.argv[1:]))",
+            *map(str, words(root)), "--model", model, "--store", str(root / "store"),
+            stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        while len(server.chats) < 5:  # noqa: ASYNC110 - what the server saw is the condition
+            await asyncio.sleep(0.01)
+        process.terminate()
+        out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == INTERRUPTED
+    assert "Interrupted. What was finished is kept." in err.decode()
+    assert "Traceback" not in err.decode()
+    assert reports in (out + err).decode()
 
 
 def _told(file: Path) -> list[dict[str, Any]]:
