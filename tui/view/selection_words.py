@@ -8,6 +8,9 @@ from core.selection.grouped import Candidates
 from core.selection.selection import Selection
 from core.wording import counted
 
+WEIGHED = "weighed-majority"
+"""The method whose scores are probabilities."""
+
 
 def name_of(index: int) -> str:
     """What a candidate is called on screens: numbers from 1, in the pool's order."""
@@ -45,6 +48,8 @@ def why(candidates: Candidates, selection: Selection) -> str:
         return selection.remark
     if len(candidates.groups) == 1:
         return "all candidates return the same, so nobody had to be asked"
+    if selection.method == WEIGHED and not selection.scores:
+        return "no other group ran, so nobody had to be asked"
     if selection.scores and selection.tied:
         scores = ", ".join(
             f"{name_of(each.candidate)} {'no score' if each.score is None else f'{each.score:g}'}"
@@ -62,7 +67,7 @@ def why(candidates: Candidates, selection: Selection) -> str:
 _PLAIN = {
     "greedy": "it was generated without sampling",
     "majority": "its result is the most frequent one",
-    "weighed-majority": "its group is the most probable one, by its size and the model's odds for it",
+    WEIGHED: "its group is the most probable one, by its size and the model's odds for it",
     "pointwise": "its own score is the highest",
     "pairwise": "its group won the largest share of its comparisons",
     "r3": "its group won against most others",

@@ -39,3 +39,9 @@ async def test_a_group_that_is_weighed_is_told_so() -> None:
     told = "\n".join(selection_words(candidates, selection))
     assert "chosen by weighed-majority: candidate 3" in told
     assert "its group is the most probable one, by its size and the model's odds for it" in told
+
+
+async def test_a_group_that_ran_alone_is_not_said_to_be_weighed() -> None:
+    candidates = pool(1, errors=3)
+    selection, _ = await choose(candidates, preferring(float), "weighed-majority")
+    assert "no other group ran" in "\n".join(selection_words(candidates, selection))

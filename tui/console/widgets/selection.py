@@ -28,13 +28,13 @@ from tui.console.ink import (
 )
 from tui.console.widgets.paper import Block
 from tui.view.legible import one_line
-from tui.view.selection_words import cost_words, name_of, tie_words, why
+from tui.view.selection_words import WEIGHED, cost_words, name_of, tie_words, why
 
 _ROWS = 3
 _SHADES = "█▓▒░"
 """From the best quarter of the ranks to the last."""
 _HEATS = (f"{GOOD} bold", GOOD, QUIET, QUIET)
-_SCORES = {"weighed-majority": "probability of yes, %"}
+_SCORES = {WEIGHED: "probability of yes, %"}
 _CELL = 4
 """Cells of a rank with its shade."""
 
