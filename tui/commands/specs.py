@@ -230,7 +230,11 @@ async def _nearest(opened: Specs, question: Question) -> list[SpecificationMemor
         return await bank.nearest(question)
 
 
-@command.command("export", epilog="\b\nExample:\n  merito specs export bank.jsonl")
+@command.command(
+    "export",
+    short_help="Write every memory to a file of JSON lines.",
+    epilog="\b\nExample:\n  merito specs export bank.jsonl",
+)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @options.store
 def export(file: Path, store: Path | None) -> None:
