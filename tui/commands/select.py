@@ -70,7 +70,7 @@ async def _select(order: PanelOrder, as_json: bool) -> int:
     from core.selection.pool import read_pool
     from tui.selection.panel import panel_for, questions_of
     from tui.selection.summing import summarise
-    from tui.selection.telling import complain, tell, unusable
+    from tui.selection.telling import complain, tell, tell_choice, unusable
 
     pool = read_pool(order.pool)
     for problem in pool.problems:
@@ -86,6 +86,8 @@ async def _select(order: PanelOrder, as_json: bool) -> int:
                     chosen.append(each)
                     ready.keep(each)
                     tell(each, as_json=as_json)
+                    for one in () if as_json else each:
+                        tell_choice(one)
         except ModelTrouble as trouble:
             raise MeritoError(
                 trouble.problem, f"{trouble.mend} The same command goes on where it was."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tui.view.legible import one_line
+from tui.view.selection_words import name_of
 
 if TYPE_CHECKING:
     from core.models.retry import Stumble
@@ -45,6 +46,16 @@ def tell(
                 complain(f"Question {each.pooled.id}, {each.selection.method}: {remark}")
         if as_json:
             print_json({**line(each), **(under or {})})
+
+
+def tell_choice(chosen: Chosen) -> None:
+    """One line: which candidate of a question, by which method, and its SQL."""
+    from tui.memory_lines import fitting
+
+    choice = chosen.selection.choice
+    if choice is not None:
+        who = f"Question {chosen.pooled.id}, {chosen.selection.method}: {name_of(choice)}"
+        click.echo(f"{one_line(who, _LINE)}, {fitting(chosen.sql or '', _LINE)}")
 
 
 def unusable(chosen: Sequence[Chosen]) -> bool:

@@ -178,3 +178,11 @@ def test_a_pool_whose_name_is_no_text_can_be_chosen_from(stage: Stage) -> None:
     pool = write_pool(stage.root, record(1, "How many items are there?", "SELECT 1", "SELECT 2"))
     named = pool.rename(stage.root / os.fsdecode(b"p\xff.jsonl"))
     assert stage("select", named, "--root", stage.root, "--method", "majority") == 0
+
+
+def test_in_words_each_choice_is_a_line(stage: Stage) -> None:
+    pool = write_pool(stage.root, AGREED, SPLIT)
+    assert stage("select", pool, "--root", stage.root, "--method", "majority") == 0
+    first, second = (line for line in stage.out.splitlines() if line.startswith("Question"))
+    assert first == "Question 7, majority: candidate 1, SELECT count(*) FROM item"
+    assert second.startswith("Question 8, majority: candidate ")
