@@ -37,10 +37,17 @@ from core.models.chat import (
     ModelTrouble,
     Sampling,
     Usage,
-    WeighedSampling,
 )
 from core.models.progress import Progress
-from core.models.wire import client_settings, garbage, plain, refused, stopped_early, unreachable
+from core.models.wire import (
+    asked_probabilities,
+    client_settings,
+    garbage,
+    plain,
+    refused,
+    stopped_early,
+    unreachable,
+)
 
 if TYPE_CHECKING:
     import ollama
@@ -146,7 +153,7 @@ class OllamaModel:
                 stream=True,
                 options=options,
                 format=_format(sampling),
-                **_weighed(sampling),
+                **asked_probabilities(sampling),
                 keep_alive=KEEP_ALIVE,
             )
             async with closed(parts):
@@ -163,13 +170,6 @@ def _format(sampling: Sampling) -> dict[str, Any] | None:
         return None
     schema: dict[str, Any] = msgspec.json.decode(sampling.answer_schema)
     return schema
-
-
-def _weighed(sampling: Sampling) -> dict[str, Any]:
-    """What asks for probabilities, where they are wanted. A server before 0.12.11 passes it over."""
-    if not isinstance(sampling, WeighedSampling):
-        return {}
-    return {"logprobs": True, "top_logprobs": sampling.alternatives}
 
 
 def _told(part: ollama.ChatResponse) -> dict[str, float]:

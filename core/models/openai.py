@@ -27,9 +27,9 @@ from core.models.chat import (
     ModelTrouble,
     Sampling,
     Usage,
-    WeighedSampling,
 )
 from core.models.wire import (
+    asked_probabilities,
     client_settings,
     garbage,
     plain,
@@ -245,9 +245,7 @@ class OpenAIModel:
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "schema": schema, "strict": True},
             }
-        if isinstance(sampling, WeighedSampling):
-            body |= {"logprobs": True, "top_logprobs": sampling.alternatives}
-        return body
+        return body | asked_probabilities(sampling)
 
     async def _chunks(self, body: dict[str, Any]) -> AsyncGenerator[_Chunk, None]:
         """The stream's events, decoded. Their pace is the caller's to watch."""

@@ -11,7 +11,7 @@ import httpx
 
 from core.errors import UsageMistake
 from core.models.call import Deadlines, one_line, sound
-from core.models.chat import Message, ModelTrouble
+from core.models.chat import Message, ModelTrouble, Sampling, WeighedSampling
 
 
 class ClientSettings(TypedDict):
@@ -51,6 +51,14 @@ def is_loopback(address: str) -> bool:
 def plain(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """The chat as both protocols want it."""
     return [{"role": message.role, "content": sound(message.content)} for message in messages]
+
+
+def asked_probabilities(sampling: Sampling) -> dict[str, Any]:
+    """What asks for probabilities in both protocols, where they are wanted. Servers that know nothing
+    of it pass it over (Ollama before 0.12.11) or refuse it."""
+    if not isinstance(sampling, WeighedSampling):
+        return {}
+    return {"logprobs": True, "top_logprobs": sampling.alternatives}
 
 
 def unreachable(who: str, error: httpx.HTTPError, deadlines: Deadlines) -> ModelTrouble:

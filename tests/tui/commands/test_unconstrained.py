@@ -70,15 +70,21 @@ async def test_a_server_that_ignores_schemas_costs_a_second_call_and_is_counted(
     assert "6 answers were no valid specification" in err
 
 
+async def selected(
+    root: Path, capsys: pytest.CaptureFixture[str], methods: str
+) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
+    """What `merito select` tells of a server that writes prose: as JSON, then in words."""
+    pool = write_pool(root, AGREED, SPLIT, PAIR)
+    words = ("select", pool, "--root", root, "--method", methods)
+    async with FakeServer(ScriptedModel(prose)).running() as server:
+        model = ("--model", f"openai:{server.address}/v1#m")
+        return await told(capsys, *words, *model, "--json"), await told(capsys, *words, *model)
+
+
 async def test_garbled_rankings_are_mended_and_counted(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pool = write_pool(root, AGREED, SPLIT, PAIR)
-    words = ("select", pool, "--root", root, "--method", "map-sql-no-memory,pairwise,pointwise,mcs")
-    async with FakeServer(ScriptedModel(prose)).running() as server:
-        model = ("--model", f"openai:{server.address}/v1#m")
-        code, out, err = await told(capsys, *words, *model, "--json")
-        again = await told(capsys, *words, *model)
+    (code, out, err), again = await selected(root, capsys, "map-sql-no-memory,pairwise,pointwise,mcs")
     assert (code, again[0]) == (0, 0), err
     lines = [json.loads(line) for line in out.splitlines()]
     assert all(isinstance(line["choice"], int) for line in lines)
@@ -91,12 +97,7 @@ async def test_garbled_rankings_are_mended_and_counted(
 async def test_a_server_without_probabilities_is_named_and_the_rest_is_done(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pool = write_pool(root, AGREED, SPLIT, PAIR)
-    words = ("select", pool, "--root", root, "--method", "weighed-majority,mcs")
-    async with FakeServer(ScriptedModel(prose)).running() as server:
-        model = ("--model", f"openai:{server.address}/v1#m")
-        code, out, _err = await told(capsys, *words, *model, "--json")
-        again = await told(capsys, *words, *model)
+    (code, out, _err), again = await selected(root, capsys, "weighed-majority,mcs")
     assert (code, again[0]) == (1, 1)
     choices = {
         (line["question_id"], line["method"]): line["choice"]
